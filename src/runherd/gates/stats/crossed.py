@@ -1,0 +1,66 @@
+"""Seeds and items together: a gain measured by several seeds on the same items.
+
+Model of one cell (seed s, item i): gain = mu + item_i + seed_s + rest_si. The
+mean over everything has variance item/I + seed/S + rest/(I S). A test over
+items alone holds the seeds fixed: it forgets seed/S. The crossed test adds
+it (random effects of a two-way layout; Satterthwaite 1946 for the degrees of
+freedom). A negative estimate of the seeds' part counts as zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runherd.gates.stats.intervals import standard_error
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """The gain, its standard error over seeds and items, and the parts of its variance."""
+
+    gain: float
+    standard_error: float
+    df: float
+    t: float
+    p: float
+    variance_items: float
+    variance_seeds: float
+
+
+def seed_variance(values: Floats) -> float:
+    """Variance that the seeds add to the mean of a (seeds, items) array; never negative."""
+    seeds, items = values.shape
+    means = values.mean(axis=1)
+    residual = values - values.mean(axis=0)[None, :] - means[:, None] + values.mean()
+    residual_square = float(np.sum(residual**2)) / ((seeds - 1) * (items - 1))
+    return float(max(0.0, float(means.var(ddof=1)) - residual_square / items) / seeds)
+
+
+def crossed(method: Floats, baseline: Floats, *, paired_seeds: bool, clusters: Ints | None = None) -> Crossed:
+    """Compare (seeds, items) arrays on the same items; two or more seeds on each side.
+
+    With `paired_seeds` row s of both arrays is the same seed.
+    """
+    from scipy import stats
+
+    item_gain = method.mean(axis=0) - baseline.mean(axis=0)
+    gain = float(item_gain.mean())
+    se, item_df = standard_error(item_gain, clusters)
+    if paired_seeds:
+        parts = [(seed_variance(method - baseline), method.shape[0] - 1)]
+    else:
+        parts = [(seed_variance(side), side.shape[0] - 1) for side in (method, baseline)]
+    seeds = sum(v for v, _ in parts)
+    variance = se**2 + seeds
+    if variance == 0.0:
+        return Crossed(gain, 0.0, float(item_df), math.nan, math.nan, 0.0, 0.0)
+    df = variance**2 / (se**4 / item_df + sum(v**2 / k for v, k in parts))
+    t = gain / math.sqrt(variance)
+    return Crossed(gain, math.sqrt(variance), df, t, float(2 * stats.t.sf(abs(t), df)), se**2, seeds)
