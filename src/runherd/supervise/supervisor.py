@@ -29,6 +29,7 @@ from runherd.supervise import spawn
 from runherd.supervise.place import Place
 
 STEP_TRIES = 3  #: how often a step of ours may crash before the supervisor gives up
+RETRY_S = 5.0  #: between two looks for a free GPU
 START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
 
 
@@ -44,6 +45,7 @@ class Supervisor:
         self.me = processes.identify(os.getpid())
         self.announcing: subprocess.Popen[bytes] | None = None
         self.started_here: set[int] = set()
+        self.waiting_for = ""
         self._wake, self._signals = _signal_pipe()
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -108,32 +110,39 @@ class Supervisor:
         """Begin a new attempt: ledger first, then the program, which holds the run's lock."""
         h = self.place.history()
         number = len(h.attempts) + 1
-        folder = self.layout.attempt_dir(self.place.run_id, number)
-        folder.mkdir(parents=True, exist_ok=True)
+        self.layout.attempt_dir(self.place.run_id, number).mkdir(parents=True, exist_ok=True)
         token = uuid.uuid4().hex
-        prepared = self.step("prepare", str(number), reason, token)
+        self.layout.command(self.place.run_id, number).unlink(missing_ok=True)
+        self.step("prepare", str(number), reason, token)
         command = read_json(self.layout.command(self.place.run_id, number))
-        if not prepared or not isinstance(command, dict):
-            return  # `prepare` has ended the run with a diagnosis, or `step` gave up
+        if not isinstance(command, dict):
+            return  # `prepare` has ended the run, with the reason
+        if command.get("wait"):
+            self.wait_visibly(h.gen, str(command["wait"]))
+            return
         gpu_locks = self.take_gpus(command)
         lock_fd = locks.try_lock(self.layout.program_lock(self.place.run_id))
-        if lock_fd is None:
-            self.place.record(ledger.Noted(h.gen, "the program lock is held by an earlier process: not started"))
-            self.sleep_until(time.time() + 1.0)
-            return
         try:
-            self.place.record(
-                ledger.Launched(
-                    h.gen, number, reason, self.me.to_json() if self.me else {}, command.get("gpus", []),
-                    command.get("provider", "local"),
-                )
-            )  # fmt: skip
+            if gpu_locks is None or lock_fd is None:
+                what = "a GPU was taken meanwhile" if lock_fd else "an earlier process still holds the program lock"
+                self.wait_visibly(h.gen, what)
+                return
+            launcher = self.me.to_json() if self.me else {}
+            gpus, provider = command.get("gpus", []), command.get("provider", "local")
+            self.place.record(ledger.Launched(h.gen, number, reason, launcher, gpus, provider))
             self.spawn_wrapper(number, token, lock_fd, gpu_locks)
         finally:
-            for fd in [lock_fd, *gpu_locks]:
+            for fd in [*([lock_fd] if lock_fd is not None else []), *(gpu_locks or [])]:
                 os.close(fd)
         self.started_here.add(number)
         self.verify(h.gen, number)
+
+    def wait_visibly(self, gen: int, why: str) -> None:
+        """Wait a little, and say once in the ledger what for."""
+        if why != self.waiting_for:
+            self.place.record(ledger.Noted(gen, f"waiting: {why}"))
+            self.waiting_for = why
+        self.sleep_until(time.time() + RETRY_S)
 
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
@@ -167,13 +176,16 @@ class Supervisor:
                 spawn.step_argv("runherd.lifecycle.step", ["announce", self.place.to_arg()]), stdin=subprocess.DEVNULL
             )
 
-    def take_gpus(self, command: dict[str, Any]) -> list[int]:
-        """Lock the devices that `prepare` chose; it waited until they were free."""
-        fds = []
+    def take_gpus(self, command: dict[str, Any]) -> list[int] | None:
+        """Lock the devices that `prepare` chose; None when one of them was taken meanwhile."""
+        fds: list[int] = []
         for path in command.get("gpu_locks", []):
-            fd = locks.lock(Path(path), timeout_s=5.0)
-            if fd is not None:
-                fds.append(fd)
+            fd = locks.try_lock(Path(path))
+            if fd is None:
+                for taken in fds:
+                    os.close(taken)
+                return None
+            fds.append(fd)
         return fds
 
     # -- watching --------------------------------------------------------------

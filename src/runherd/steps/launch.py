@@ -1,0 +1,155 @@
+"""Start a run, or attach to it, and wait until it has ended. Ending this process ends no run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from runherd import exitcodes, locks, processes
+from runherd.errors import fail
+from runherd.files import Layout, read_json
+from runherd.lifecycle.finish import end
+from runherd.lifecycle.request import open_generation
+from runherd.plan import store
+from runherd.plan.model import Plan, RunPlan
+from runherd.steps import job
+from runherd.supervise.place import Place
+from runherd.supervise.spawn import start_supervisor
+
+SUPERVISOR_TRIES = 5  #: supervisors that may die without any progress in the ledger
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="launch", description="start or attach to one run and wait for its end")
+    parser.add_argument("run_id")
+    parser.add_argument("--generation", type=int)
+    parser.add_argument("--stamp")
+    args = parser.parse_args(argv)
+    job.die_with_parent()
+    plan = store.current(_root())
+    run = next((r for r in plan.runs if r.run_id == args.run_id), None)
+    if run is None:
+        raise fail("no such run in the tracker", value=args.run_id, hint="runherd tracker list")
+    place = Place(Layout(_root(), **plan.paths), run.run_id)
+    gen = args.generation or run.gen
+    launch(place, plan, run, gen)
+    job.stamp(args.stamp)
+    h = place.history()
+    print(f"[launch] {run.run_id}: {h.ended.status if h.ended else 'not ended'}")
+    return exitcodes.OK
+
+
+def _root() -> Path:
+    return Path.cwd()
+
+
+def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
+    """Carry generation `gen` of a run to its end, whoever else is at it, from whatever state it is in."""
+    tries, progress, shown = 0, -1, False
+    while True:
+        h = place.history()
+        if h.gen > gen or (h.gen == gen and h.final_cell_written):
+            return
+        if h.gen == gen and h.ended is not None:
+            if shown:
+                return  # the cell could not be written; it stays due, `runherd sync` writes it
+            shown = True
+        size = _ledger_size(place)
+        tries = tries + 1 if size == progress else 0
+        progress = size
+        if tries > SUPERVISOR_TRIES:
+            raise fail(
+                f"{run.run_id}: its supervisor ends again and again without progress",
+                where=str(place.layout.supervisor_log(run.run_id)), exit_code=exitcodes.NEEDS_PERSON,
+            )  # fmt: skip
+        fd = locks.try_lock(place.layout.supervisor_lock(run.run_id))
+        if fd is None:
+            _wait_for_supervisor(place)
+            continue
+        try:
+            if h.gen < gen:
+                h = place.history()  # under the lock now
+            if h.gen < gen and not _open(place, plan, run, gen):
+                return
+            start_supervisor(place, fd)
+        finally:
+            os.close(fd)
+        _wait_for_supervisor(place)
+
+
+def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
+    """Open the generation; False when the run is blocked before any launch (dry-run, needs)."""
+    h = place.history()
+    if h.active:
+        raise fail(f"{run.run_id}: generation {h.gen} has not ended; generation {gen} cannot begin")
+    spec = store.current_spec(_root(), run.run_id)
+    if spec is None:
+        raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
+    dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
+    open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
+    blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
+    if blocked is not None:
+        end(place, "blocked", *blocked)
+        return False
+    return True
+
+
+def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
+    for need in run.needs:
+        ended = Place(place.layout, need).history().ended
+        if ended is None or ended.status != "done":
+            state = ended.status.upper() if ended else "not done by us"
+            return "NEED_FAILED", f"not launched: it needs {need}, which is {state}"
+    return None
+
+
+def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
+    if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
+        return None
+    return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"
+
+
+def _wait_for_supervisor(place: Place) -> None:
+    """Wait until the lock is free: on the holder's pidfd where it has signed, else in short looks."""
+    path = place.layout.supervisor_lock(place.run_id)
+    pause = 0.01
+    while locks.is_held(path):
+        who = locks.holder(path)
+        fd = processes.open_pidfd(who) if who is not None else None
+        if fd is None:
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+            continue
+        try:
+            select.select([fd], [], [], 600)
+        finally:
+            os.close(fd)
+
+
+def _ledger_size(place: Place) -> int:
+    try:
+        return place.layout.events(place.run_id).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def ensure_supervisor(place: Place) -> bool:
+    """Start a supervisor for an active run that has none; False when one is at work already."""
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id))
+    if fd is None:
+        return False
+    try:
+        start_supervisor(place, fd)
+    finally:
+        os.close(fd)
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(job.run(main, sys.argv[1:]))
