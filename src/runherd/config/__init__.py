@@ -1,0 +1,36 @@
+"""Layered configuration: resolve a run with the origin of every value, its identity and its command.
+
+Importing this package loads the standard library only.
+"""
+
+from __future__ import annotations
+
+from runherd.config.identity import compare_identity, identity, is_identity_key, is_same
+from runherd.config.project import ProjectConfig, load_project, save_cache, shipped_defaults_dir
+from runherd.config.render import Command, CommandValues, check_command, render_command, steps
+from runherd.config.resolve import content_key, resolve, set_values
+from runherd.config.spec import Difference, Origin, RowInput, Setting, Spec
+
+__all__ = [
+    "Command",
+    "CommandValues",
+    "Difference",
+    "Origin",
+    "ProjectConfig",
+    "RowInput",
+    "Setting",
+    "Spec",
+    "check_command",
+    "compare_identity",
+    "content_key",
+    "identity",
+    "is_identity_key",
+    "is_same",
+    "load_project",
+    "render_command",
+    "resolve",
+    "save_cache",
+    "set_values",
+    "shipped_defaults_dir",
+    "steps",
+]

@@ -1,0 +1,215 @@
+"""Render one command template: every expression becomes one literal word of the shell.
+
+Jinja2 renders with place holders where expressions stand; the text around
+them is then read as shell, and each value is put in, quoted, only where a
+quoted word is one literal argument. Anywhere else it is refused, whatever the
+value. So branches and loops are judged by the text that really results.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from runherd.config.shellstate import ShellReader
+from runherd.errors import Problem, UserError, did_you_mean
+
+_HOLD = re.compile("\x00(\\d+)\x00")
+
+
+class _Raw(str):
+    """Text that the author of the template wants unquoted."""
+
+
+class _Each(list[Any]):
+    """A list whose items become one argument each."""
+
+
+def render_shell(template: str, names: Mapping[str, Any], where: str) -> str:
+    """Render a template for a shell. Raises `UserError` located at `where`."""
+    text, held = _render(template, names, where)
+    reader, out, at = ShellReader(), [], 0
+    for match in _HOLD.finditer(text):
+        before = text[at : match.start()]
+        reader.feed(before)
+        out.append(before)
+        value = held[int(match[1])]
+        if isinstance(value, _Raw):
+            reader.feed(value)
+            out.append(value)
+        else:
+            reason = reader.unsafe()
+            if reason:
+                raise UserError(_misplaced(text, match.start(), match.end(), reason, where))
+            words = value if isinstance(value, _Each) else [value]
+            out.append(" ".join(shlex.quote(_text(word, where)) for word in words))
+            reader.word()
+        at = match.end()
+    out.append(text[at:])
+    return "".join(out)
+
+
+def render_argument(template: str, names: Mapping[str, Any], where: str) -> list[str]:
+    """Render one element of a list command: usually one argument, none or several by choice.
+
+    An element with a `{% if %}` that comes out empty is left out; an element
+    that is one `| each` expression becomes one argument per item.
+    """
+    text, held = _render(template, names, where)
+    whole = _HOLD.fullmatch(text)
+    if whole and isinstance(held[int(whole[1])], _Each):
+        return [_text(word, where) for word in held[int(whole[1])]]
+    text = _HOLD.sub(lambda match: _text(held[int(match[1])], where), text)
+    return [] if text == "" and "{%" in template else [text]
+
+
+def render_text(template: str, names: Mapping[str, Any], where: str) -> str:
+    """Render plain text, as a path, with no quoting."""
+    text, held = _render(template, names, where)
+    return _HOLD.sub(lambda match: _text(held[int(match[1])], where), text)
+
+
+def _render(template: str, names: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
+    import jinja2
+
+    if "\0" in template:
+        raise UserError(Problem("a command cannot hold a NUL character", where))
+    held: list[Any] = []
+
+    def hold(value: Any) -> str:
+        if isinstance(value, jinja2.Undefined):
+            str(value)  # raises, with the name
+        if value is None:
+            raise _Null
+        held.append(value)
+        return f"\0{len(held) - 1}\0"
+
+    try:
+        return _compiled(template).render({**names, "_hold": hold}), held
+    except _Null:
+        raise UserError(_null_problem(template, names, where)) from None
+    except jinja2.UndefinedError as error:
+        raise UserError(_undefined_problem(str(error), names, where)) from None
+    except jinja2.TemplateError as error:
+        line = getattr(error, "lineno", None)
+        part = f" (line {line} of the template)" if line and "\n" in template else ""
+        raise UserError(Problem(f"the template is wrong: {error.message}{part}", where)) from None
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        raise UserError(Problem(f"the template fails: {type(error).__name__}: {error}", where)) from None
+
+
+class _Null(Exception):
+    pass
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(template: str) -> Any:
+    import jinja2
+    from jinja2 import nodes
+
+    env = _environment()
+    tree = env.parse(template)
+    refused = (nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.AssignBlock, nodes.Include,
+               nodes.Import, nodes.FromImport, nodes.Extends, nodes.Block)
+    for node in tree.find_all(refused):
+        raise jinja2.TemplateSyntaxError(
+            f"{type(node).__name__.lower()} has no place in a command; use values, if and for", node.lineno
+        )
+    for output in tree.find_all(nodes.Output):
+        output.nodes = [
+            node
+            if isinstance(node, nodes.TemplateData)
+            else nodes.Call(nodes.Name("_hold", "load"), [node], [], None, None)
+            for node in output.nodes
+        ]
+    tree.set_environment(env)
+    tree.set_lineno(1)
+    return env.from_string(tree)
+
+
+@functools.cache
+def _environment() -> Any:
+    import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    env = ImmutableSandboxedEnvironment(
+        undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
+    )
+    env.filters["raw"] = _raw
+    env.filters["each"] = _each
+    return env
+
+
+def _raw(value: Any) -> Any:
+    import jinja2
+
+    if value is None or isinstance(value, jinja2.Undefined):
+        return value
+    return _Raw(_plain_text(value))
+
+
+def _each(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return _Each(value)
+    raise TypeError("`each` takes a list")
+
+
+def _text(value: Any, where: str) -> str:
+    text = _plain_text(value)
+    if "\0" in text:
+        raise UserError(Problem("a value with a NUL character cannot be passed to a program", where))
+    return text
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _misplaced(text: str, start: int, end: int, reason: str, where: str) -> Problem:
+    line = text.count("\n", 0, start) + 1
+    near = text[max(0, text.rfind("\n", 0, start) + 1, start - 40) : end + 20].split("\n")[0]
+    near = _HOLD.sub("{{ ... }}", near)
+    part = f", line {line} of the command" if "\n" in text.strip() else ""
+    return Problem(
+        f"an expression stands {reason}{part}; it would not stay one literal argument",
+        where,
+        near,
+        "expressions outside quotes: they are quoted by runherd",
+        'write {{ x }} instead of "{{ x }}" ("{{ dir }}/f" becomes {{ dir }}/f), or mark it `| raw`',
+    )
+
+
+def _undefined_problem(message: str, names: Mapping[str, Any], where: str) -> Problem:
+    match = re.search(r"'([^']+)' is undefined|no attribute '([^']+)'", message)
+    word = (match[1] or match[2]) if match else None
+    known = [*names, *(names.get("params") or ())]
+    near = did_you_mean(word, known) if word else None
+    if "inline if-expression" in message:
+        return Problem(
+            "a one-line `if` without `else` gives nothing", where, hint="write {% if x %}...{% endif %}"
+        )
+    allowed = ", ".join(sorted(name for name in names if not name.startswith("_")))
+    return Problem(
+        f"the template uses a name that is not defined: {message}",
+        where,
+        word,
+        allowed,
+        f"did you mean `{near}`?" if near else None,
+    )
+
+
+def _null_problem(template: str, names: Mapping[str, Any], where: str) -> Problem:
+    nulls = [name for name, value in names.items() if value is None and re.search(rf"\b{name}\b", template)]
+    return Problem(
+        "an expression of the command has no value (null)" + (f": {', '.join(nulls)}" if nulls else ""),
+        where,
+        hint="set it, or write {% if x is not none %}--flag {{ x }}{% endif %}",
+    )
