@@ -97,8 +97,8 @@ def after_exit(
     """Decide what follows an attempt.
 
     `past` are the earlier resumes of this generation, oldest first;
-    `operational` holds the present values of the keys that healing may change
-    (`execution.workers`, `heal.oom_change`, `heal.fallback_env`).
+    `operational` holds the present values of the keys that steer what healing
+    changes: `execution.workers` and the `heal.*` keys of `_change`.
     """
     if exit.stop_cause in FINAL_STOPS:
         status, cls = FINAL_STOPS[exit.stop_cause]
@@ -172,9 +172,12 @@ def _delay(cls: str, bounds: Bounds) -> float:
 def _change(cls: str, operational: Mapping[str, Any]) -> dict[str, Any]:
     workers = operational.get("execution.workers")
     if cls == "API_QUOTA" and isinstance(workers, int) and workers > 1:
-        return {"execution.workers": max(1, workers // 2)}
-    if cls == "OOM" and operational.get("heal.oom_change"):
-        return dict(operational["heal.oom_change"])
-    if cls == "PROXY_DOWN" and operational.get("heal.fallback_env"):
-        return {"execution.env": dict(operational["heal.fallback_env"]), "execution.workers": 1}
+        factor = float(operational.get("heal.quota_workers_factor") or 0.5)
+        least = int(operational.get("heal.quota_workers_min") or 1)
+        return {"execution.workers": max(least, int(workers * factor))}
+    if cls == "OOM" and operational.get("heal.oom_set"):
+        return dict(operational["heal.oom_set"])
+    if cls == "PROXY_DOWN" and operational.get("heal.proxy_fallback_env"):
+        serial = int(operational.get("heal.proxy_fallback_workers") or 1)
+        return {"execution.env": dict(operational["heal.proxy_fallback_env"]), "execution.workers": serial}
     return {}

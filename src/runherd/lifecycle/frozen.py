@@ -10,7 +10,10 @@ from runherd.files import read_json
 from runherd.history import History
 from runherd.supervise.place import Place
 
-HEALABLE = ("execution.workers", "heal.oom_change", "heal.fallback_env")
+STEERING = (
+    "execution.workers", "heal.quota_workers_factor", "heal.quota_workers_min", "heal.oom_set",
+    "heal.proxy_fallback_env", "heal.proxy_fallback_workers",
+)  # fmt: skip
 
 
 def frozen_spec(place: Place) -> dict[str, Any]:
@@ -41,9 +44,9 @@ def put(data: dict[str, Any], dotted: str, value: object) -> None:
 
 
 def operational(data: dict[str, Any]) -> dict[str, Any]:
-    """The present values of the keys that healing may change."""
+    """The present values of the keys that steer what healing changes."""
     found = {}
-    for key in HEALABLE:
+    for key in STEERING:
         at: Any = data
         for part in key.split("."):
             at = at.get(part) if isinstance(at, dict) else None

@@ -47,7 +47,7 @@ def build(root: Path, options: Options, typed: Collection[str] = ()) -> Draft:
     from runherd import config, tracker
 
     project = config.load_project(root, {"tracker": options.tracker} if options.tracker else None)
-    paths = {kind: str(getattr(project.paths, kind)) for kind in ("runs", "results", "gates", "report")}
+    paths = {kind: str(project.paths[kind]) for kind in ("runs", "results", "gates", "report")}
     layout = Layout(root, **paths)
     document = tracker.read(root / project.tracker, aliases=project.columns)
     rows = _usable_rows(document)
@@ -60,13 +60,14 @@ def build(root: Path, options: Options, typed: Collection[str] = ()) -> Draft:
     )
     plan = Plan(
         root=str(root), tracker=str(project.tracker), nonce=uuid.uuid4().hex[:12], runs=(), stages=stage_plans,
-        paths=paths, criteria=str(project.criteria), parallel=project.parallel,
+        paths=paths, criteria=str(project.criteria),
     )  # fmt: skip
     draft = Draft(plan, layout, index, project, rows={r.id: r for r in rows})
     runs, messages = _plan_rows(draft, rows, options, typed)
     runs = _check_needs(runs, before)
     unreadable = tuple(str(p) for p in document.problems)
-    draft.plan = replace(plan, runs=tuple(runs), messages=(*messages, *unreadable))
+    parallel = next((v for s in draft.specs.values() if (v := s.get("execution.parallel"))), None)
+    draft.plan = replace(plan, runs=tuple(runs), messages=(*messages, *unreadable), parallel=parallel)
     return draft
 
 
@@ -221,7 +222,7 @@ def row_input(row: Row) -> Any:
     """The part of a tracker row that the layers may use."""
     from runherd.config import RowInput
 
-    return RowInput(row.id, row.stage, row.cells, row.columns)
+    return RowInput(row.id, row.stage, row.cells, row.columns, row.line)
 
 
 def _with_want(draft: Draft, run: RunPlan, row: Row, want: requests.Want, options: Options) -> RunPlan:
@@ -249,8 +250,10 @@ def _due(draft: Draft, run: RunPlan, row: Row, options: Options) -> RunPlan:
         spec = config.resolve(draft.project, row_input(row), options.sets)
         draft.specs[run.run_id] = spec
         run = replace(run, needs=needs_of(spec))
-        gpus = int((spec.data.get("execution") or {}).get("gpus") or 0)
-        after_needs = bool(run.needs) and bool((spec.data.get("dryrun") or {}).get("after_needs"))
+        gpus = int(spec.get("execution.gpus") or 0)
+        after_needs = bool(run.needs) and bool(spec.get("dryrun.after_needs"))
+        if wrong := config.check_command(spec):
+            problem = "\n".join(str(p) for p in wrong)
         if not spec.data.get("command") and not spec.data.get("steps"):
             problem = str(_no_command(draft, run, row))
     except UserError as e:
@@ -290,6 +293,8 @@ def _identity_changes(draft: Draft, row: Row, summary: Summary, options: Options
         old = config.Spec.from_json(_read(frozen))
     except UserError as e:
         raise UserError([replace(p, what=f"{row.id} (DONE): {p.what}") for p in e.problems]) from e
+    except ValueError as e:
+        raise fail("the frozen spec cannot be read", where=str(frozen), value=str(e)) from e
     changes = config.compare_identity(old, now) if now.identity != old.identity else []
     if not changes:
         draft.index.set_content_key(row.id, key)

@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     if args.stage not in [s.name for s in plan.stages]:
         raise fail("unknown stage", value=args.stage, allowed=", ".join(s.name for s in plan.stages))
     verdict = judge_stage(plan, args.stage)
-    passed = verdict.passes
+    passed = verdict.opens
     print(f"[gate {args.stage}] {verdict.verdict}: {verdict.sentence}")
     for check in verdict.checks:
         print(f"  {check.verdict:12} {check.name}: {check.sentence}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import select
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -151,5 +150,3 @@ def ensure_supervisor(place: Place) -> bool:
     return True
 
 
-if __name__ == "__main__":
-    sys.exit(job.run(main, sys.argv[1:]))

@@ -49,12 +49,15 @@ def main(folder: str) -> int:
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}
     usage = [0.0, 0]
     for step in command["steps"]:
-        if os.path.exists(step["done_mark"]):
+        mark = step["done_mark"]  # of every step but the last
+        if mark and os.path.exists(mark):
             continue
         end = _run(folder, step, lock_fd, usage)
         if end["code"] != 0:
             break
-        _write(step["done_mark"], {"step": step["name"], "ended": time.time()})
+        if mark:
+            os.makedirs(os.path.dirname(mark), exist_ok=True)
+            _write(mark, {"step": step["name"], "ended": time.time()})
     _write(
         f"{folder}/exit.json",
         {**end, "started": started, "ended": time.time(), "cpu_seconds": usage[0], "max_rss_kib": usage[1]},
