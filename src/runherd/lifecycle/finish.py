@@ -33,7 +33,8 @@ def finish(place: Place) -> None:
     if not h.final_cell_written:
         write_cell(place, CELL[h.ended.status], final=True, result=h.ended.result_text, note=h.ended.note)
     index = Index(place.layout)
-    index.get(place.run_id)
+    spec = read_json(place.layout.spec(place.run_id))
+    index.set_content_key(place.run_id, str(spec.get("content_key", "")) if isinstance(spec, dict) else "")
     index.save()
 
 
