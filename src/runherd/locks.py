@@ -17,7 +17,6 @@ from pathlib import Path
 
 from runherd.processes import Identity, identify
 
-
 _FLOCK = "@hhlli"  #: struct flock: type, whence, start, len, pid
 
 

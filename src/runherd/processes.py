@@ -190,6 +190,14 @@ def end_tree(token: str, roots: Iterable[int], spare: Iterable[int], grace_s: fl
     return killed
 
 
+def boot_time() -> float:
+    """When this machine booted, seconds since the epoch."""
+    for line in Path("/proc/stat").read_text().splitlines():
+        if line.startswith("btime "):
+            return float(line.split()[1])
+    return 0.0
+
+
 def cpu_seconds(who: Identity) -> float:
     """CPU time used by one living process so far (0.0 when it is gone)."""
     try:

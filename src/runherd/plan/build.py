@@ -34,13 +34,15 @@ class Draft:
     project: ProjectConfig
     specs: dict[str, Spec] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
+    reads_layers: bool = True
 
 
-def build(root: Path, options: Options, typed: Collection[str] = ()) -> Draft:
+def build(root: Path, options: Options, typed: Collection[str] = (), *, specs: bool = True) -> Draft:
     """Make the plan of this invocation.
 
     `typed` are the words of the command line: a target typed by name wakes a
-    CONDITIONAL row. Raises `UserError` for what stops everything: no tracker, a
+    CONDITIONAL row. Without `specs` no layer is read: enough to tell what is,
+    not to launch. Raises `UserError` for what stops everything: no tracker, a
     tracker or project file that cannot be read, an unknown stage, ids that
     cannot be told apart, and finished runs whose identity has changed.
     """
@@ -63,6 +65,7 @@ def build(root: Path, options: Options, typed: Collection[str] = ()) -> Draft:
         paths=paths, criteria=str(project.criteria),
     )  # fmt: skip
     draft = Draft(plan, layout, index, project, rows={r.id: r for r in rows})
+    draft.reads_layers = specs
     runs, messages = _plan_rows(draft, rows, options, typed)
     runs = _check_needs(runs, before)
     unreadable = tuple(str(p) for p in document.problems)
@@ -246,6 +249,8 @@ def _due(draft: Draft, run: RunPlan, row: Row, options: Options) -> RunPlan:
     from runherd import config
 
     problem, gpus, after_needs = None, 0, False
+    if not draft.reads_layers:
+        return replace(run, run_due=True, validate_due=True)
     try:
         spec = config.resolve(draft.project, row_input(row), options.sets)
         draft.specs[run.run_id] = spec

@@ -87,6 +87,8 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     h = place.history()
     if h.active:
         raise fail(f"{run.run_id}: generation {h.gen} has not ended; generation {gen} cannot begin")
+    if (now := _withdrawn(plan, run)) is not None:
+        raise fail(f"{run.run_id}: its cell says {now} now: not launched", exit_code=exitcodes.BLOCKED)
     spec = store.current_spec(_root(), run.run_id)
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
@@ -97,6 +99,17 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
         end(place, "blocked", *blocked)
         return False
     return True
+
+
+def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
+    """What the cell says now, when a person has taken the request back since the plan was made."""
+    from runherd import tracker
+
+    rows = tracker.read(_root() / plan.tracker).rows
+    now = next((r.status.name for r in rows if r.id == run.run_id), "gone")
+    if now in ("SKIPPED", "gone"):
+        return now
+    return now if now in ("DONE", "RUNNING") and run.mode == "first" else None
 
 
 def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:

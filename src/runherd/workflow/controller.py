@@ -178,7 +178,7 @@ class Controller:
             seen = now
 
     def _tracker_asks_for_more(self) -> bool:
-        """True when the tracker now asks for a step that is not in our plan."""
+        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is."""
         from runherd.errors import UserError
         from runherd.plan.build import build
         from runherd.plan.options import from_config
@@ -188,7 +188,9 @@ class Controller:
         except (UserError, OSError):
             return False  # in mid-edit, or wrong: the next look or the next start will say it
         planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
-        return any((r.run_id, r.gen) not in planned for r in fresh.plan.runs if r.live and not r.problem)
+        wanted = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live and not r.problem}
+        queued = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live or r.gen}  # live, or it has a record by now
+        return bool(wanted - planned) or any(r not in queued for r in planned)
 
     def _only_waiting(self) -> bool:
         """True when every running job only waits for a detached run."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from runherd.config import save_cache
 from runherd.errors import UserError, fail
 from runherd.files import Layout
 from runherd.plan import store
@@ -197,6 +198,7 @@ def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
         store.prune(draft.layout, draft.plan.nonce)
         store.freeze(draft)
     draft.index.save()
+    save_cache(draft.project)
 
 
 def _inside(draft: Draft, run: RunPlan) -> bool:
