@@ -54,9 +54,10 @@ def run_tables(
     judged = [(table, *_judge(table, aliases)) for table in scan.tables]
     sure = any(kind == "runs" for _, kind, _ in judged)
     seen: set[str] = set()
-    for table, kind, found in judged:
-        if kind == "runs":
-            seen |= {plain_id(row.cells[found["id"]]) for row in table.rows if found["id"] < len(row.cells)}
+    if any(kind == "no status" for _, kind, _ in judged):
+        for table, kind, found in judged:
+            if kind == "runs":
+                seen |= {plain_id(row.cells[found["id"]]) for row in table.rows if found["id"] < len(row.cells)}
     tables: list[RunTable] = []
     notes: list[tuple[int, str]] = []
     for table, kind, found in judged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from runherd.tracker.cells import inner, split_protected
@@ -21,6 +22,7 @@ def align(raw: RawRow, table: RunTable, scan: Scan) -> str | None:
     """
     width = len(table.raw.header.cells)
     have = len(raw.cells)
+    raw.as_split = raw.cells
     if have > width:
         line = scan.text[raw.offset : scan.starts[raw.line] + len(scan.lines[raw.line])].rstrip()
         cells, _ = inner(split_protected("|" + line))
@@ -82,3 +84,9 @@ def _realigned_for_reading(cells: list[str], width: int, roles: dict[str, int]) 
         return cells
     first = max(1, min(status, roles.get("priority", status)) - missing)
     return [*cells[:first], *[""] * missing, *cells[first:]]
+
+
+def joined_like(old: RawRow, new: RawRow, edits: Mapping[tuple[int, int], str]) -> list[str] | None:
+    """Cut the new row where the old one, with its edits, was cut; None when the texts differ elsewhere."""
+    cells = [edits.get(old.span(i), cell) for i, cell in enumerate(old.cells)]
+    return cells if "|".join(cells) == "|".join(new.cells) else None

@@ -20,7 +20,7 @@ from runherd.tracker.vocabulary import parse_priority, parse_status
 Span = tuple[int, int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Site:
     """Where one run stands in the text, before its cells are read."""
 
@@ -103,12 +103,13 @@ def _table_sites(reading: Reading, table: RunTable) -> None:
                 reading.problems.append((raw.line, readonly, "write as many cells as the header has; a pipe is \\|"))
         cells = raw.cells
         run_id = plain_id(cells[column]) if column < len(cells) else ""
-        if not run_id or (not any(c.strip() for i, c in enumerate(cells) if i != column)):
+        if not run_id or not cells[-1].strip() and _separator(cells):
             stage = _separator(cells) or stage
             continue
         if not run_id.isalnum():
             readonly = readonly or _several(run_id)
-        orphans = orphans or raw.orphan
+        if raw.orphan:
+            orphans = True
         sites.append(Site(run_id, raw.line, raw.line, number, raw, table, None, stage, readonly))
     if orphans:
         first = next(raw.line for raw in table.raw.rows if raw.orphan)

@@ -31,7 +31,7 @@ class Heading:
     start: int  #: offset of the text
 
 
-@dataclass
+@dataclass(slots=True)
 class RawRow:
     """A table row: its raw cells, and the offset of the first one in the text."""
 
@@ -39,6 +39,7 @@ class RawRow:
     cells: list[str]
     offset: int
     orphan: bool = False  #: stands after a blank line, so GitHub shows it outside the table
+    as_split: list[str] | None = None  #: the cells before a ragged row was aligned
 
     def span(self, index: int) -> tuple[int, int]:
         """Return the offsets of the raw cell `index`, between its pipes."""
@@ -110,6 +111,10 @@ class _Scanner:
     def run(self) -> Scan:
         lines, i, end = self.lines, self._front_matter(), len(self.lines)
         while i < end:
+            if self.table is not None and not self.gap:
+                i = self._plain_rows(i, self.table)
+                if i >= end:
+                    break
             line = lines[i]
             if not line or line.isspace():
                 self.gap = True
@@ -210,6 +215,21 @@ class _Scanner:
         return len(self.lines)
 
     # -- tables ---------------------------------------------------------------
+    def _plain_rows(self, i: int, table: Table) -> int:
+        """Take the ordinary rows from line `i` on, quickly; stop at the first that needs a closer look."""
+        lines, starts, rows = self.lines, self.starts, table.rows
+        pieces_wanted = len(table.header.cells) + 2
+        for at in range(i, len(lines)):
+            line = lines[at]
+            if line[:1] != "|" or "\\" in line:
+                return at
+            pieces = line.split("|")
+            if len(pieces) != pieces_wanted or pieces[-1] or not pieces[1].strip(" \t:-—–="):
+                # Perhaps a delimiter row, and then the line before it was a header.
+                return at - 1 if self._is_delimiter(at) and at > i and rows and rows.pop() else at
+            rows.append(RawRow(at, pieces[1:-1], starts[at] + 1))
+        return len(lines)
+
     def _raw_row(self, i: int) -> RawRow:
         line = self.lines[i]
         if line[0] == "|":

@@ -252,6 +252,37 @@ def _is_negative(words: str) -> bool:
     return bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", words)))
 
 
+_SEPARATOR = re.compile(r"[\s:：—–|,→*_`~-]*(?:[(（][^()（）]{0,60}[)）])?[\s:：—–|,→-]*")
+_LAST = re.compile(r"(?:\s[—–-]\s|[:：|→(（\[【])\s*([^—–:：|→()（）\[\]【】]{1,40}?)\s*[)）\]】]?\s*$")
+
+
+def find_status(text: str, start: int) -> tuple[str, int] | None:
+    """Find a status in a line of prose: right after `start`, or as the line's last part.
+
+    Returns (the status as written, its offset) or None; only whole known words
+    and signs count.
+    """
+    gap = _SEPARATOR.match(text, start)
+    at = gap.end() if gap else start
+    for begin in dict.fromkeys((at, start + len(text[start:]) - len(text[start:].lstrip(" :：—–-")))):
+        piece = re.match(r"(?:\*\*|__|`|\[)?[^\s:：—–|,，;；。(（*`\]]+(?:[ _-][^\W\d_]+){0,2}(?:\*\*|__|`|\])?", text[begin:])
+        words = piece.group().split(" ") if piece else []
+        for size in range(len(words), 0, -1):
+            written = " ".join(words[:size])
+            reading = parse_status(written)
+            if reading.pure and reading.status is not Status.UNKNOWN:
+                return written, begin
+    last = _LAST.search(text, start)
+    if last:
+        reading = parse_status(last[1])
+        if reading.pure and reading.status is not Status.UNKNOWN:
+            return last[1], last.start(1)
+    tail = text.rstrip()
+    if tail and tail[-1] in _EMOJI and _EMOJI[tail[-1]] is not Status.UNKNOWN:
+        return tail[-1], len(tail) - 1
+    return None
+
+
 _PRIORITIES: dict[str, Priority] = {
     **dict.fromkeys(
         "must|must-run|must run|must have|required|mandatory|critical|blocker|p0|必须|必做|必跑|必需|必要|obrigatório|obrigatória"
