@@ -7,7 +7,7 @@ list beside its table is not a second tracker.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,12 @@ class Entry:
     readonly: str | None = None
 
 
-_LEADING_ID = re.compile(r"\s*(?:~~)?(?:\*\*|__|`|\[)*\s*([^\s:：|*`\[\]()（），,]+?)(?:\*\*|__|`|\])*(?=[\s:：|*`\[\](（,，]|$)")
+_LEADING_ID = re.compile(
+    r"\s*(?:~~)?(?:\*\*|__|`|\[)*\s*([^\s:：|*`\[\]()（），,]+?)(?:\*\*|__|`|\])*(?=[\s:：|*`\[\](（,，]|$)"
+)
 _NAMED_ID = re.compile(
-    r"\s*(?:\*\*)?((?:run|exp(?:eriment)?|trial|实验|experimento)\.?\s*[#_-]?\s*[A-Za-z]?\d+[\w.-]*)", re.I
+    r"\s*(?:\*\*)?((?:run|exp(?:eriment)?|trial|实验|experimento)\.?\s*[#_-]?\s*[A-Za-z]?\d+(?:[\w.-]*\{[^}]*\})?[\w.-]*)",
+    re.I,
 )
 _BOX = re.compile(r"\[([ xX✓✔✗✘~/!?>-]|✅|❌)\](?!\()\s+")
 _FIELD = re.compile(
@@ -54,19 +57,22 @@ _LEAD = re.compile(r"[\s:：—–|,→-]*")
 _MAX_KEY = 60
 
 
-def entries(scan: Scan, known: Set[str], tables: Sequence[RunTable]) -> list[Entry]:
-    """Return the runs outside of tables; ids in `known` are not taken again."""
-    found = [e for e in _field_tables(scan, tables) if e.id not in known]
-    if tables or found:
-        return found
-    sections = [e for e in _sections(scan) if e is not None]
+def entries(scan: Scan) -> list[Entry]:
+    """Return the runs of a document without a table of runs: the richest of the other forms."""
+    found = list(field_tables(scan, ()))
+    sections = [entry for entry in _sections(scan) if entry is not None]
     listed = list(_items(scan, free=False))
-    found = sections if len(sections) >= len(listed) and sections else listed
-    return found or list(_items(scan, free=True))
+    return max(found, sections, listed, key=len)
+
+
+def free_checklist(scan: Scan) -> list[Entry]:
+    """Return every checklist item, by its first words; for a document that names no ids at all."""
+    return list(_items(scan, free=True))
 
 
 # -- Field–Value tables -------------------------------------------------------------
-def _field_tables(scan: Scan, tables: Sequence[RunTable]) -> Iterator[Entry]:
+def field_tables(scan: Scan, tables: Sequence[RunTable]) -> Iterator[Entry]:
+    """Yield the runs that have a table of two columns each; `tables` are taken already."""
     taken = {id(table.raw) for table in tables}
     for number, table in enumerate(scan.tables):
         if id(table) not in taken and len(table.header.cells) == 2:
@@ -113,7 +119,9 @@ def leading_id(text: str) -> str | None:
         return number
     match = _LEADING_ID.match(bare)
     token = match[1].strip(".,—–-") if match else ""
-    return token if looks_like_id(token) and any(c.isdigit() for c in token) and not token[0].isdigit() else None
+    return (
+        token if looks_like_id(token) and any(c.isdigit() for c in token) and not token[0].isdigit() else None
+    )
 
 
 # -- list items -----------------------------------------------------------------------
@@ -160,7 +168,12 @@ def _bullet(item: Item) -> Entry | None:
 
 
 def _entry(
-    item: Item, run_id: str, raw: str, cells: dict[str, str], spans: Mapping[str, Span], readonly: str | None = None
+    item: Item,
+    run_id: str,
+    raw: str,
+    cells: dict[str, str],
+    spans: Mapping[str, Span],
+    readonly: str | None = None,
 ) -> Entry:
     stage = stage_of(heading_texts(item.path))
     return Entry(run_id, item.line, item.line, 0, raw, stage, cells, spans, {}, readonly)

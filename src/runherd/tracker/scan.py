@@ -40,6 +40,7 @@ class RawRow:
     offset: int
     orphan: bool = False  #: stands after a blank line, so GitHub shows it outside the table
     as_split: list[str] | None = None  #: the cells before a ragged row was aligned
+    sure: int | None = None  #: only so many leading cells surely stand under their headers
 
     def span(self, index: int) -> tuple[int, int]:
         """Return the offsets of the raw cell `index`, between its pipes."""
@@ -165,19 +166,25 @@ class _Scanner:
         if item:
             self._end_table()
             path = tuple(self.path)
-            self.scan.items.append(Item(item[2], i, self.starts[i] + item.start(2), len(item[1].expandtabs(4)), path))
+            self.scan.items.append(
+                Item(item[2], i, self.starts[i] + item.start(2), len(item[1].expandtabs(4)), path)
+            )
             return i + 1
         return self._paragraph(i, line)
 
     def _paragraph(self, i: int, line: str) -> int:
-        if i + 1 < len(self.lines) and self.lines[i + 1][:1] in ("=", "-") and _SETEXT.fullmatch(self.lines[i + 1]):
-            if not _RULE.fullmatch(line) and not line.startswith((" " * 4, "\t", ">")):
-                level = 1 if self.lines[i + 1].lstrip()[0] == "=" else 2
-                self._heading(level, line.strip(), i, len(line) - len(line.lstrip()))
-                return i + 2
+        if self._is_setext(i, line):
+            level = 1 if self.lines[i + 1].lstrip()[0] == "=" else 2
+            self._heading(level, line.strip(), i, len(line) - len(line.lstrip()))
+            return i + 2
         if self.table is not None and not self.gap and not _RULE.fullmatch(line):
             self.table.footnotes.append(i)  # GitHub swallows this line as a row
         return i + 1
+
+    def _is_setext(self, i: int, line: str) -> bool:
+        if i + 1 >= len(self.lines) or line.startswith(("    ", "\t", ">")) or _RULE.fullmatch(line):
+            return False
+        return self.lines[i + 1][:1] in ("=", "-") and _SETEXT.fullmatch(self.lines[i + 1]) is not None
 
     def _heading(self, level: int, text: str, line: int, at: int) -> None:
         while self.path and self.path[-1].level >= level:
@@ -238,10 +245,7 @@ class _Scanner:
             prefix = _PREFIX.match(line)
             at = prefix.end() if prefix else 0
             content = line[at:].rstrip()
-        if "\\" in content:
-            pieces = split(content)
-        else:
-            pieces = content.split("|")
+        pieces = split(content)
         if content[:1] == "|":
             del pieces[0]
             if len(pieces) > 1 and not pieces[-1]:

@@ -32,9 +32,7 @@ class _Draft:
         return self.edits.get(span, self.reading.scan.text[span[0] : span[1]])
 
 
-def apply(
-    data: bytes, updates: Iterable[Update], *, aliases: Mapping[str, str] | None = None
-) -> Applied:
+def apply(data: bytes, updates: Iterable[Update], *, aliases: Mapping[str, str] | None = None) -> Applied:
     """Apply `updates` to a tracker's bytes; pure.
 
     `written` names the runs whose row now shows what was asked for (also when
@@ -49,14 +47,22 @@ def apply(
     sites = {site.id: site for site in reversed(reading.sites)}
     for update in wanted:
         _one(draft, sites.get(update.run_id), update)
+    statuses = {run_id: _shown(draft, sites[run_id]) for run_id in draft.touched}
     if not any(text[a:b] != new for (a, b), new in draft.edits.items()):
-        return Applied(data, draft.touched, draft.refused)
+        return Applied(data, draft.touched, draft.refused, statuses)
     new_text = _edited(text, draft.edits)
     why = _differs_elsewhere(reading, scan(new_text), draft)
     if why:
         ids = list(dict.fromkeys(u.run_id for u in wanted))
         return Applied(data, [], [(run_id, f"the write was undone: {why}") for run_id in ids])
-    return Applied(new_text.encode("utf-8", "surrogateescape"), draft.touched, draft.refused)
+    return Applied(new_text.encode("utf-8", "surrogateescape"), draft.touched, draft.refused, statuses)
+
+
+def _shown(draft: _Draft, site: Site) -> Status:
+    """Return what the row's status cell says after the edits."""
+    span = site.span("status")
+    raw = draft.raw(span).strip() if span else ""
+    return parse_status(raw, draft.reading.legend).status
 
 
 def _one(draft: _Draft, site: Site | None, update: Update) -> None:
@@ -91,7 +97,7 @@ def _status(draft: _Draft, site: Site, status: Status) -> str | None:
     now = parse_status(raw.strip(), draft.reading.legend)
     if now.status is status and not (status is Status.DONE and now.negative):
         return None  # a person's wording for the same state stays
-    new = _dialect(draft, site).write(status)
+    new = _dialect(draft, site).write(status, raw)
     if parse_status(new, draft.reading.legend).status is not status:
         new = status.value
     draft.edits[span] = replaced(raw, new)
