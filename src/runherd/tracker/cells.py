@@ -13,10 +13,20 @@ _CODE_OR_PIPE = re.compile(r"\\.|(`+)(?:.*?[^`])?\1(?!`)|\$[^$|]*\|[^$]*\$|\|")
 _MARKUP = re.compile(r"[*_`~<\[&\\]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _BREAK = re.compile(r"<br\s*/?>", re.I)
-_TAG = re.compile(r"<!--.*?-->|</?(?:b|i|u|em|strong|code|sub|sup|span|font|del|s|kbd|mark|small)(?:\s[^>]*)?>", re.I)
+_TAG = re.compile(
+    r"<!--.*?-->|</?(?:b|i|u|em|strong|code|sub|sup|span|font|del|s|kbd|mark|small)(?:\s[^>]*)?>", re.I
+)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(`+)(.+?)\1")
-_ENTITIES = {"&#124;": "|", "&vert;": "|", "&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"'}
+_ENTITIES = {
+    "&#124;": "|",
+    "&vert;": "|",
+    "&amp;": "&",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&nbsp;": " ",
+    "&quot;": '"',
+}
 _ENTITY = re.compile("|".join(map(re.escape, _ENTITIES)))
 _WRAPS = ("***", "**", "__", "*", "_")
 

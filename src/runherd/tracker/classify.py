@@ -44,28 +44,66 @@ _NOT_RUN_HEADING = re.compile(
     r"|bug log|blockers)\b|风险|决策|图例|预算",
     re.I,
 )
+_TASKS = re.compile(
+    r"\b(?:implementation|setup|code|coding|infrastructure|infra|preparation|prerequisites?|to-?do|bugs?|fix(?:es)?"
+    r"|engineering|writing|paper|docs?)\b|实现|代码|准备|工程",
+    re.I,
+)
 _SAMPLE = 200
 
 
-def run_tables(
-    scan: Scan, aliases: Mapping[str, str] | None = None
-) -> tuple[list[RunTable], list[tuple[int, str]]]:
-    """Return the tables of runs in order, and (line, reason) for each table left alone."""
+@dataclass
+class Judged:
+    """Every table of a text with what it was taken for."""
+
+    sure: list[RunTable]
+    notes: list[tuple[int, str]]  #: (line, why it was left alone)
+    maybe: list[tuple[Table, str, dict[str, int]]]
+
+    def likely(self) -> tuple[list[RunTable], list[tuple[int, str]]]:
+        """Where nothing sure was found: tables keyed by free text, else those about something like runs."""
+        for wanted in (_MAYBE, _OTHER):
+            picked = [(table, found) for table, kind, found in self.maybe if kind == wanted]
+            if picked:
+                lines = {table.header.line for table, _ in picked}
+                notes = [note for note in self.notes if note[0] not in lines]
+                return [_run_table(table, found, n) for n, (table, found) in enumerate(picked)], notes
+        return [], self.notes
+
+
+_MAYBE = "a table with statuses whose keys are not run ids"
+_OTHER = "a table about something other than runs (by its header or heading)"
+_ELSEWHERE = "a table about runs that another table lists"
+
+
+def run_tables(scan: Scan, aliases: Mapping[str, str] | None = None) -> Judged:
+    """Judge every table: a table of runs, perhaps one, or something else and why."""
     judged = [(table, *_judge(table, aliases)) for table in scan.tables]
-    sure = any(kind == "runs" for _, kind, _ in judged)
-    seen: set[str] = set()
+    out = Judged([], [], [])
+    seen = _ids(judged) if any(kind == "no status" for _, kind, _ in judged) else set()
+    tasks = [kind == "tasks" for _, kind, _ in judged]
+    only_tasks = not any(kind == "runs" for _, kind, _ in judged) and any(tasks)
     for table, kind, found in judged:
+        if kind == "tasks":
+            kind = "runs" if only_tasks else _MAYBE
+        if kind == "no status":
+            kind = _ELSEWHERE if _table_ids(table, found) & seen else "runs"
         if kind == "runs":
-            seen |= {plain_id(row.cells[found["id"]]) for row in table.rows if found["id"] < len(row.cells)}
-    tables: list[RunTable] = []
-    notes: list[tuple[int, str]] = []
-    for table, kind, found in judged:
-        reason = _left_alone(table, kind, found, sure, seen)
-        if reason:
-            notes.append((table.header.line, reason))
-        else:
-            tables.append(_run_table(table, found, len(tables)))
-    return tables, notes
+            out.sure.append(_run_table(table, found, len(out.sure)))
+            continue
+        out.notes.append((table.header.line, kind))
+        if kind == _MAYBE or (kind == _OTHER and "id" in found and "status" in found):
+            out.maybe.append((table, kind, found))
+    return out
+
+
+def _ids(judged: Sequence[tuple[Table, str, dict[str, int]]]) -> set[str]:
+    return {i for table, kind, found in judged if kind == "runs" for i in _table_ids(table, found)}
+
+
+def _table_ids(table: Table, found: dict[str, int]) -> set[str]:
+    column = found["id"]
+    return {plain_id(row.cells[column]) for row in table.rows if column < len(row.cells)}
 
 
 def _run_table(table: Table, found: dict[str, int], number: int) -> RunTable:
@@ -80,21 +118,8 @@ def _run_table(table: Table, found: dict[str, int], number: int) -> RunTable:
     return RunTable(table, found, names, number, stage_of(texts), priority_of(texts), status, readonly)
 
 
-def _left_alone(table: Table, kind: str, found: dict[str, int], sure: bool, seen: set[str]) -> str | None:
-    if kind == "runs":
-        return None
-    if kind == "maybe":
-        return "a table with a status column whose keys are not runs" if sure else None
-    if kind == "no status":
-        ids = [plain_id(row.cells[found["id"]]) for row in table.rows if found["id"] < len(row.cells)]
-        if any(i in seen for i in ids):
-            return "a table about runs that another table lists"
-        return None
-    return kind
-
-
 def _judge(table: Table, aliases: Mapping[str, str] | None) -> tuple[str, dict[str, int]]:
-    """Return ("runs" | "maybe" | "no status" | why it is not, roles)."""
+    """Return ("runs" | "tasks" | "no status" | why it is not, roles)."""
     headers = table.header.cells
     if len(headers) < 2:
         return "a table of one column", {}
@@ -125,14 +150,14 @@ def _verdict(table: Table, found: dict[str, int], named: bool, sample: Sequence[
     explicit = named and _EXPLICIT_ID.search(first) is not None
     heading = table.path[-1].text if table.path else ""
     if not explicit and _about_something_else(headers, found, first, heading):
-        return "a table about something other than runs (by its header or heading)"
+        return _OTHER
     has_status = "status" in found or status_of(heading_texts(table.path)[:1]) is not None
     if "id" in found and has_status:
-        return "runs"
+        return "tasks" if not explicit and _TASKS.search(heading) and not _PLANNING & found.keys() else "runs"
     if "id" in found and explicit and _PLANNING & found.keys() and _mostly(sample, found["id"], _id_like):
         return "no status"
     if "status" in found and _mostly(sample, found["status"], is_status_word):
-        return "maybe"
+        return _MAYBE
     return "a table without run ids or statuses"
 
 
@@ -141,7 +166,8 @@ def _about_something_else(headers: Sequence[str], found: dict[str, int], first: 
         return False
     names = [first] + [plain(h) for h in headers[:2]]
     return any(_NOT_RUNS.match(name) for name in names[:1]) or (
-        bool(_NOT_RUN_HEADING.search(heading)) or bool(len(names) > 2 and _NOT_RUNS.match(names[2]) and _generic(first))
+        bool(_NOT_RUN_HEADING.search(heading))
+        or bool(len(names) > 2 and _NOT_RUNS.match(names[2]) and _generic(first))
     )
 
 

@@ -30,13 +30,18 @@ _WORDS = {
         Status.FAILED: "FALHOU", Status.SKIPPED: "CANCELADO",
     },
 }  # fmt: skip
-_PORTUGUESE = re.compile(r"pendente|conclu[ií]d|executando|bloquead|falhou|andamento|não inici|cancelad|a fazer", re.I)
+_PORTUGUESE = re.compile(
+    r"pendente|conclu[ií]d|executando|bloquead|falhou|andamento|não inici|cancelad|a fazer", re.I
+)
 # Words that say no more than the normal form itself; "PASS" also judges, so it is never written for DONE.
 _NEUTRAL = frozenset(
-    "todo|to do|pending|not started|planned|running|in progress|ongoing|done|complete|completed|finished|blocked"
-    "|failed|fail|skip|skipped|cancelled|canceled|待运行|待做|待办|未开始|待执行|待跑|运行中|进行中|已完成|完成|阻塞|受阻|失败|已失败"
-    "|取消|已取消|跳过|已跳过|pendente|a fazer|não iniciado|não iniciada|executando|rodando|em andamento|concluído|concluída"
-    "|feito|feita|bloqueado|bloqueada|falhou|falha|cancelado|cancelada|pulado|pulada|".split("|")
+    (
+        "todo|to do|pending|not started|planned|running|in progress|ongoing|done|complete|completed|finished"
+        "|blocked|failed|fail|skip|skipped|cancelled|canceled|待运行|待做|待办|未开始|待执行|待跑|运行中|进行中"
+        "|已完成|完成|阻塞|受阻|失败|已失败|取消|已取消|跳过|已跳过|pendente|a fazer|não iniciado|não iniciada"
+        "|executando|rodando|em andamento|concluído|concluída|feito|feita|bloqueado|bloqueada|falhou|falha"
+        "|cancelado|cancelada|pulado|pulada|"
+    ).split("|")
 )
 _DECORATED = re.compile(r"^(\*\*\*|\*\*|__|\*|_|`)(.*)\1$")
 
@@ -53,8 +58,10 @@ class Dialect:
     language: str = "en"
     legend: Mapping[Status, str] = field(default_factory=dict)
 
-    def write(self, status: Status) -> str:
-        """Return the text for `status` in this file's manner."""
+    def write(self, status: Status, instead_of: str = "") -> str:
+        """Return the text for `status` in this file's manner; a sign alone is answered by a sign."""
+        if _is_sign(instead_of):
+            return self.legend.get(status) or _EMOJI.get(status, status.value)
         known = self.pure.get(status)
         if known:
             return known
@@ -104,6 +111,13 @@ def observe(raw_statuses: Iterable[str], legend: Iterable[tuple[str, Status]] = 
     )
 
 
+def _is_sign(raw: str) -> bool:
+    text = raw.strip().replace("\ufe0f", "")
+    return len(text) == 1 and ord(text) >= 0x2190 and not "\u3400" <= text <= "\ud7ff"
+
+
 def _leads_with_sign(body: str, signs: tuple[tuple[str, Status], ...]) -> bool:
     first = body[:1]
-    return bool(first) and (ord(first) >= 0x2190 and not "\u3400" <= first <= "\ud7ff" or first in dict(signs))
+    return bool(first) and (
+        ord(first) >= 0x2190 and not "\u3400" <= first <= "\ud7ff" or first in dict(signs)
+    )

@@ -5,9 +5,31 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_FOLDERS = ("", "refine-logs", "tracker", "docs", "experiments", "experiment", "plans", "plan", "notes", "research")
+_FOLDERS = (
+    "",
+    "refine-logs",
+    "tracker",
+    "docs",
+    "experiments",
+    "experiment",
+    "plans",
+    "plan",
+    "notes",
+    "research",
+)
 _SKIPPED = frozenset(
-    {"node_modules", "site-packages", "__pycache__", "venv", "env", "runs", "results", "wandb", "build", "dist"}
+    {
+        "node_modules",
+        "site-packages",
+        "__pycache__",
+        "venv",
+        "env",
+        "runs",
+        "results",
+        "wandb",
+        "build",
+        "dist",
+    }
 )
 _NAMES = (
     "experiment_tracker", "experiments_tracker", "exp_tracker", "run_tracker", "experiment_log", "experiments",
@@ -23,9 +45,7 @@ def find(root: Path) -> list[Path]:
     Best is the exact name EXPERIMENT_TRACKER.md in a customary folder, near the root.
     """
     found: list[tuple[tuple[int, int, int, str], Path]] = []
-    visited = 0
-    for folder, folders, files in os.walk(root):
-        visited += 1
+    for visited, (folder, folders, files) in enumerate(os.walk(root)):
         where = Path(folder).relative_to(root)
         depth = len(where.parts)
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f.lower() not in _SKIPPED)

@@ -20,6 +20,11 @@ _PRIORITY = re.compile(
     r"|high\s+priority|low\s+priority|p[0-3](?=\s*[)）:：—-]|\s+priority)|opcional|obrigatóri[oa])(?![^\W_])|必须|必做|可选|选做",
     re.I,
 )
+_CONDITIONAL = re.compile(
+    r"(?<![^\W_])(?:only\s+(?:if|when|after)|conditional|contingent|gated|if\s+needed|if\s+time|condicional)(?![^\W_])"
+    r"|仅当|若|条件",
+    re.I,
+)
 _STATUS_TAIL = re.compile(
     r"^[\s:：—–-]*(?:runs?|experiments?|rows?|jobs?|tasks?|ablations?|queue|实验|任务|运行|execuções|experimentos)?[\s:：]*"
     r"(?:[(（\[]\s*\d*[^)）\]]{0,20}[)）\]])?[\s:：.]*$",
@@ -42,7 +47,10 @@ def stage_of(path: Iterable[str]) -> str | None:
 def priority_of(path: Iterable[str]) -> Priority | None:
     """Return the priority that the nearest heading with such a word gives."""
     for text in path:
-        match = _PRIORITY.search(plain(text))
+        bare = plain(text)
+        if _CONDITIONAL.search(bare):
+            return Priority.CONDITIONAL
+        match = _PRIORITY.search(bare)
         if match:
             word = re.sub(r"\s+priority$", "", match.group(), flags=re.I)
             return parse_priority(word)

@@ -16,7 +16,8 @@ from runherd.tracker.cells import for_cell
 NOTE = "runherd"
 RESULT = "runherd result"
 _MARK = {
-    name: re.compile(rf"\\?\[{name}:[ \t]*([^\[\]|]*(?:\\\|[^\[\]|]*)*?)[ \t]*\\?\]") for name in (NOTE, RESULT)
+    name: re.compile(rf"\\?\[{name}:[ \t]*([^\[\]|]*(?:\\\|[^\[\]|]*)*?)[ \t]*\\?\]")
+    for name in (NOTE, RESULT)
 }
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "`": "'"})
 

@@ -86,6 +86,7 @@ class Applied:
     data: bytes
     written: list[str]
     refused: list[tuple[str, str]]
+    statuses: dict[str, Status] = field(default_factory=dict)  #: what the written rows' status cells now say
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from runherd.tracker.vocabulary import parse_priority, parse_status
 Span = tuple[int, int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Site:
     """Where one run stands in the text, before its cells are read."""
 
@@ -42,6 +42,8 @@ class Site:
         assert self.raw is not None and self.of is not None
         index = self.of.roles.get(role)
         if index is None or index >= len(self.raw.cells):
+            return None
+        if self.raw.sure is not None and index >= self.raw.sure:
             return None
         return self.raw.span(index)
 
@@ -75,14 +77,31 @@ def decode(data: bytes) -> tuple[str, str | None]:
 def interpret(text: str, aliases: Mapping[str, str] | None = None) -> Reading:
     """Find the runs in `text`; never raises."""
     scanned = scan(text)
-    tables, notes = run_tables(scanned, aliases)
+    found = run_tables(scanned, aliases)
+    tables, notes = found.sure, found.notes
+    listed: list[freeform.Entry] = []
+    if not tables:
+        listed = freeform.entries(scanned)
+        if not listed:
+            tables, notes = found.likely()
+        if not tables and not listed:
+            listed = freeform.free_checklist(scanned)
     reading = Reading(scanned, tables, [], read_legend(scanned), notes=[*scanned.notes, *notes])
     for table in tables:
         _table_sites(reading, table)
-    known = {site.id for site in reading.sites}
-    for entry in freeform.entries(scanned, known, tables):
+    if tables:
+        known = {site.id for site in reading.sites}
+        listed = [e for e in freeform.field_tables(scanned, tables) if e.id not in known]
+    for entry in listed:
         reading.sites.append(
-            Site(entry.id, entry.line, entry.end_line, len(tables) + entry.list, entry=entry, readonly=entry.readonly)
+            Site(
+                entry.id,
+                entry.line,
+                entry.end_line,
+                len(tables) + entry.list,
+                entry=entry,
+                readonly=entry.readonly,
+            )
         )
     reading.sites.sort(key=lambda site: site.line)
     _number(reading)
@@ -100,15 +119,18 @@ def _table_sites(reading: Reading, table: RunTable) -> None:
         if len(raw.cells) != width:
             readonly = ragged.align(raw, table, reading.scan) or readonly
             if readonly:
-                reading.problems.append((raw.line, readonly, "write as many cells as the header has; a pipe is \\|"))
+                reading.problems.append(
+                    (raw.line, readonly, "write as many cells as the header has; a pipe is \\|")
+                )
         cells = raw.cells
         run_id = plain_id(cells[column]) if column < len(cells) else ""
-        if not run_id or (not any(c.strip() for i, c in enumerate(cells) if i != column)):
+        if not run_id or (not cells[-1].strip() and _separator(cells)):
             stage = _separator(cells) or stage
             continue
         if not run_id.isalnum():
             readonly = readonly or _several(run_id)
-        orphans = orphans or raw.orphan
+        if raw.orphan:
+            orphans = True
         sites.append(Site(run_id, raw.line, raw.line, number, raw, table, None, stage, readonly))
     if orphans:
         first = next(raw.line for raw in table.raw.rows if raw.orphan)
@@ -141,7 +163,9 @@ def _number(reading: Reading) -> None:
         if len(sites) < 2:
             continue
         lines = ", ".join(str(site.line + 1) for site in sites)
-        reading.problems.append((sites[1].line, f"{run_id} stands in {len(sites)} rows (lines {lines})", None))
+        reading.problems.append(
+            (sites[1].line, f"{run_id} stands in {len(sites)} rows (lines {lines})", None)
+        )
         for attempt, site in enumerate(sites):
             site.attempt = attempt
             site.readonly = site.readonly or f"duplicate: {run_id} stands in lines {lines}"
@@ -151,7 +175,8 @@ def _number(reading: Reading) -> None:
 def rows_of(reading: Reading) -> tuple[Row, ...]:
     """Build the public rows."""
     return tuple(
-        _entry_row(site, reading) if site.entry is not None else _table_row(site, reading) for site in reading.sites
+        _entry_row(site, reading) if site.entry is not None else _table_row(site, reading)
+        for site in reading.sites
     )
 
 
@@ -164,7 +189,9 @@ def _table_row(site: Site, reading: Reading) -> Row:
     cells["id"] = site.id
     columns = dict(zip(table.names, texts, strict=False))
     status_column = table.roles.get("status")
-    raw_status = raw.cells[status_column].strip() if status_column is not None and status_column < count else ""
+    raw_status = (
+        raw.cells[status_column].strip() if status_column is not None and status_column < count else ""
+    )
     if table.heading_status is not None:
         status = parse_status(table.heading_status, reading.legend)
         raw_status = table.heading_status
@@ -173,7 +200,11 @@ def _table_row(site: Site, reading: Reading) -> Row:
     if "~~" in raw.cells[table.roles["id"]]:
         status = parse_status("~~" + (raw_status or "-") + "~~") if status.status is Status.TODO else status
     stage = cells.get("stage") or site.stage or table.heading_stage
-    priority = parse_priority(cells["priority"]) if "priority" in cells else (table.heading_priority or Priority.MUST)
+    priority = (
+        parse_priority(cells["priority"])
+        if "priority" in cells
+        else (table.heading_priority or Priority.MUST)
+    )
     return Row(
         site.id, stage, status.status, raw_status, status.negative, status.partial, priority, cells, columns,
         site.line + 1, site.end_line + 1, site.table, site.attempt, site.readonly,
@@ -192,21 +223,31 @@ def _entry_row(site: Site, reading: Reading) -> Row:
 
 
 # -- documents -------------------------------------------------------------------
-def parse(
-    data: bytes, *, path: Path | None = None, aliases: Mapping[str, str] | None = None
-) -> Document:
+def parse(data: bytes, *, path: Path | None = None, aliases: Mapping[str, str] | None = None) -> Document:
     """Read a tracker from bytes; never raises. Bytes that are not UTF-8 make every row read-only."""
     text, error = decode(data)
     reading = interpret(text, aliases)
     if error:
         for site in reading.sites:
             site.readonly = f"the file is not UTF-8: {error}"
+    if not reading.sites:
+        reading.problems.append(_nothing(reading))
     problems = [_problem(path, *p) for p in sorted(reading.problems, key=lambda p: p[0])]
     if error:
         problems.insert(0, _encoding_problem(path, error))
     rows = rows_of(reading)
     notes = tuple(f"line {line + 1}: {what}" for line, what in sorted(reading.notes))
     return Document(path, rows, tuple(problems), notes)
+
+
+_MARKDOWN_LINK = re.compile(r"\]\(<?([^)>\s]+\.(?:md|markdown))(?:#[^)]*)?>?\)|`([^`\s]+\.md)`", re.I)
+
+
+def _nothing(reading: Reading) -> tuple[int, str, str | None]:
+    """Say that there are no runs, and where the file points to."""
+    links = [a or b for a, b in _MARKDOWN_LINK.findall(reading.scan.text)]
+    hint = f"it points to {', '.join(dict.fromkeys(links))}: is the tracker there?" if links else None
+    return 0, "no runs found", hint
 
 
 def read(path: Path, *, aliases: Mapping[str, str] | None = None) -> Document:
@@ -224,7 +265,9 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise fail("no such tracker", where=str(path), hint="name it: --tracker PATH, or `runherd init`") from None
+        raise fail(
+            "no such tracker", where=str(path), hint="name it: --tracker PATH, or `runherd init`"
+        ) from None
     except OSError as error:
         raise fail(f"the tracker cannot be read: {error.strerror}", where=str(path)) from None
 
@@ -237,5 +280,3 @@ def _encoding_problem(path: Path | None, error: str) -> Problem:
     name = str(path) if path else "tracker"
     hint = f"convert it, for example: iconv -f GB18030 -t UTF-8 {name}"
     return Problem(f"the file is not UTF-8: {error}", str(path) if path else None, hint=hint)
-
-

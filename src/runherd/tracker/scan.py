@@ -31,7 +31,7 @@ class Heading:
     start: int  #: offset of the text
 
 
-@dataclass
+@dataclass(slots=True)
 class RawRow:
     """A table row: its raw cells, and the offset of the first one in the text."""
 
@@ -39,6 +39,8 @@ class RawRow:
     cells: list[str]
     offset: int
     orphan: bool = False  #: stands after a blank line, so GitHub shows it outside the table
+    as_split: list[str] | None = None  #: the cells before a ragged row was aligned
+    sure: int | None = None  #: only so many leading cells surely stand under their headers
 
     def span(self, index: int) -> tuple[int, int]:
         """Return the offsets of the raw cell `index`, between its pipes."""
@@ -110,6 +112,10 @@ class _Scanner:
     def run(self) -> Scan:
         lines, i, end = self.lines, self._front_matter(), len(self.lines)
         while i < end:
+            if self.table is not None and not self.gap:
+                i = self._plain_rows(i, self.table)
+                if i >= end:
+                    break
             line = lines[i]
             if not line or line.isspace():
                 self.gap = True
@@ -160,19 +166,25 @@ class _Scanner:
         if item:
             self._end_table()
             path = tuple(self.path)
-            self.scan.items.append(Item(item[2], i, self.starts[i] + item.start(2), len(item[1].expandtabs(4)), path))
+            self.scan.items.append(
+                Item(item[2], i, self.starts[i] + item.start(2), len(item[1].expandtabs(4)), path)
+            )
             return i + 1
         return self._paragraph(i, line)
 
     def _paragraph(self, i: int, line: str) -> int:
-        if i + 1 < len(self.lines) and self.lines[i + 1][:1] in ("=", "-") and _SETEXT.fullmatch(self.lines[i + 1]):
-            if not _RULE.fullmatch(line) and not line.startswith((" " * 4, "\t", ">")):
-                level = 1 if self.lines[i + 1].lstrip()[0] == "=" else 2
-                self._heading(level, line.strip(), i, len(line) - len(line.lstrip()))
-                return i + 2
+        if self._is_setext(i, line):
+            level = 1 if self.lines[i + 1].lstrip()[0] == "=" else 2
+            self._heading(level, line.strip(), i, len(line) - len(line.lstrip()))
+            return i + 2
         if self.table is not None and not self.gap and not _RULE.fullmatch(line):
             self.table.footnotes.append(i)  # GitHub swallows this line as a row
         return i + 1
+
+    def _is_setext(self, i: int, line: str) -> bool:
+        if i + 1 >= len(self.lines) or line.startswith(("    ", "\t", ">")) or _RULE.fullmatch(line):
+            return False
+        return self.lines[i + 1][:1] in ("=", "-") and _SETEXT.fullmatch(self.lines[i + 1]) is not None
 
     def _heading(self, level: int, text: str, line: int, at: int) -> None:
         while self.path and self.path[-1].level >= level:
@@ -210,6 +222,21 @@ class _Scanner:
         return len(self.lines)
 
     # -- tables ---------------------------------------------------------------
+    def _plain_rows(self, i: int, table: Table) -> int:
+        """Take the ordinary rows from line `i` on, quickly; stop at the first that needs a closer look."""
+        lines, starts, rows = self.lines, self.starts, table.rows
+        pieces_wanted = len(table.header.cells) + 2
+        for at in range(i, len(lines)):
+            line = lines[at]
+            if line[:1] != "|" or "\\" in line:
+                return at
+            pieces = line.split("|")
+            if len(pieces) != pieces_wanted or pieces[-1] or not pieces[1].strip(" \t:-—–="):
+                # Perhaps a delimiter row, and then the line before it was a header.
+                return at - 1 if self._is_delimiter(at) and at > i and rows and rows.pop() else at
+            rows.append(RawRow(at, pieces[1:-1], starts[at] + 1))
+        return len(lines)
+
     def _raw_row(self, i: int) -> RawRow:
         line = self.lines[i]
         if line[0] == "|":
@@ -218,10 +245,7 @@ class _Scanner:
             prefix = _PREFIX.match(line)
             at = prefix.end() if prefix else 0
             content = line[at:].rstrip()
-        if "\\" in content:
-            pieces = split(content)
-        else:
-            pieces = content.split("|")
+        pieces = split(content)
         if content[:1] == "|":
             del pieces[0]
             if len(pieces) > 1 and not pieces[-1]:

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import random
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from runherd.tracker.exchange import exchange
-from runherd.tracker.model import Applied, Outcome, Status, Update
-from runherd.tracker.reading import decode, interpret
-from runherd.tracker.vocabulary import parse_status
+from runherd.tracker.model import Applied, Outcome, Update
 from runherd.tracker.writing import apply
 
 _MAX_ROUNDS = 50
@@ -58,7 +54,7 @@ def update(
     except OSError as error:
         why = f"{real.name}: {error.strerror or error}"
         return Outcome(refused={u.run_id: why for u in wanted})
-    return Outcome(_statuses(applied, aliases), _joined(applied.refused), changed)
+    return Outcome(dict(applied.statuses), _joined(applied.refused), changed)
 
 
 def _joined(refused: list[tuple[str, str]]) -> dict[str, str]:
@@ -66,22 +62,6 @@ def _joined(refused: list[tuple[str, str]]) -> dict[str, str]:
     for run_id, why in refused:
         reasons[run_id] = f"{reasons[run_id]}; {why}" if run_id in reasons else why
     return reasons
-
-
-def _statuses(applied: Applied, aliases: Mapping[str, str] | None) -> dict[str, Status]:
-    """Read back what the status cells of the written rows now say."""
-    if not applied.written:
-        return {}
-    text, _ = decode(applied.data)
-    reading = interpret(text, aliases)
-    wanted = set(applied.written)
-    now: dict[str, Status] = {}
-    for site in reading.sites:
-        if site.id in wanted:
-            span = site.span("status")
-            raw = text[span[0] : span[1]] if span else ""
-            now[site.id] = parse_status(raw.strip(), reading.legend).status
-    return now
 
 
 # -- the lock ---------------------------------------------------------------------
@@ -111,7 +91,7 @@ def _lock_current(real: Path, deadline: float, timeout_s: float) -> int:
 
 def _open(real: Path) -> int:
     try:
-        mode = os.stat(real).st_mode
+        mode = real.stat().st_mode
     except FileNotFoundError:
         raise _Refused(f"{real.name}: the tracker is gone") from None
     if not stat.S_ISREG(mode):
@@ -132,112 +112,134 @@ def _wait_for_lock(fd: int, real: Path, deadline: float, timeout_s: float) -> No
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise _Refused(f"{real.name} was locked by another process for {timeout_s:g} s") from None
-            time.sleep(random.uniform(*_POLL_S))
+            _pause()
         if not _same_file(fd, real):
             return
+
+
+def _pause() -> None:
+    """Sleep some milliseconds, differently in every process."""
+    low, high = _POLL_S
+    time.sleep(low + (high - low) * os.urandom(1)[0] / 255)
 
 
 def _same_file(fd: int, real: Path) -> bool:
     ours = os.fstat(fd)
     try:
-        now = os.stat(real)
+        now = real.stat()
     except FileNotFoundError:
         return False
     return (ours.st_dev, ours.st_ino) == (now.st_dev, now.st_ino)
 
 
 # -- the write ----------------------------------------------------------------------
-def _rewrite(
-    real: Path, wanted: list[Update], aliases: Mapping[str, str] | None
-) -> tuple[Applied, bool]:
+@dataclass(frozen=True)
+class _New:
+    """A temporary file beside the tracker, locked by us, so that it is still locked once it is the tracker."""
+
+    path: Path
+    fd: int
+
+    def discard(self) -> None:
+        os.close(self.fd)
+        _remove(self.path)
+
+
+def _rewrite(real: Path, wanted: list[Update], aliases: Mapping[str, str] | None) -> tuple[Applied, bool]:
     """Read, apply, put in place; again from the start while somebody else changes the file."""
-    changed = False
     for _ in range(_MAX_ROUNDS):
         data, seen = _read_settled(real)
         applied = apply(data, wanted, aliases=aliases)
         if applied.data == data:
-            return applied, changed
-        tmp = _write_beside(real, applied.data, seen)
+            return applied, False
+        new = _write_beside(real, applied.data, seen)
         try:
-            if not _unchanged(real, data, seen):
-                continue
-            changed = _put_in_place(tmp, real, data, wanted, aliases) or changed
-            return applied, True
+            if _unchanged(real, data, seen):
+                return _put_in_place(new, real, data, applied, wanted, aliases), True
         finally:
-            _remove(tmp)
+            new.discard()
     raise _Refused(f"{real.name} changed under every attempt to write it")
 
 
 def _put_in_place(
-    tmp: Path, real: Path, data: bytes, wanted: list[Update], aliases: Mapping[str, str] | None
-) -> bool:
-    """Exchange `tmp` and `real`; what somebody saved between our look and the exchange is merged.
+    new: _New,
+    real: Path,
+    data: bytes,
+    applied: Applied,
+    wanted: list[Update],
+    aliases: Mapping[str, str] | None,
+) -> Applied:
+    """Exchange the new file and `real`; what somebody saved since our last look is merged.
 
-    After an exchange `tmp` holds what was there before. If that is not what we
-    read, it is somebody's new version: our updates go on top of it, and it is
-    exchanged in.
+    After an exchange the temporary name holds what was there before. If that is
+    not what we read, it is somebody's newer version: our updates go on top of
+    it, and it is exchanged in.
     """
-    if not exchange(tmp, real):
-        os.replace(tmp, real)
+    from runherd.tracker.exchange import exchange  # ctypes, only when something is written
+
+    if not exchange(new.path, real):
+        new.path.replace(real)
         _sync_folder(real.parent)
-        return True
+        return applied
     for _ in range(_MAX_ROUNDS):
-        before, seen = _read_settled(tmp)
+        before, seen = _read_settled(new.path)
         if before == data:
             break
-        merged = apply(before, wanted, aliases=aliases).data
-        ours = real.read_bytes()
-        fresh = _write_beside(real, merged, seen)
+        data = applied.data
+        applied = apply(before, wanted, aliases=aliases)
+        again = _write_beside(real, applied.data, seen)
         try:
-            exchange(fresh, real)
-            _remove(tmp)
-            os.rename(fresh, tmp)
-        except BaseException:
-            _remove(fresh)
-            raise
-        data = ours
+            exchange(again.path, real)
+            again.path.replace(new.path)
+        finally:
+            # Its lock must outlive this function: the caller closes `new`, the kernel the rest.
+            os.dup2(again.fd, new.fd)
+            again.discard()
     _sync_folder(real.parent)
-    return True
+    return applied
 
 
 def _read_settled(path: Path) -> tuple[bytes, os.stat_result]:
     """Read a file whose size and time do not change meanwhile (an editor may be in mid-save)."""
     for _ in range(_MAX_ROUNDS):
-        before = os.stat(path)
+        before = path.stat()
         data = path.read_bytes()
-        after = os.stat(path)
-        same = (before.st_ino, before.st_size, before.st_mtime_ns) == (after.st_ino, after.st_size, after.st_mtime_ns)
-        if same and len(data) == after.st_size:
+        after = path.stat()
+        if _fingerprint(before) == _fingerprint(after) and len(data) == after.st_size:
             return data, after
-        time.sleep(random.uniform(*_POLL_S))
+        _pause()
     raise _Refused(f"{path.name} does not stop changing")
+
+
+def _fingerprint(stat_result: os.stat_result) -> tuple[int, int, int]:
+    return stat_result.st_ino, stat_result.st_size, stat_result.st_mtime_ns
 
 
 def _unchanged(real: Path, data: bytes, seen: os.stat_result) -> bool:
     try:
-        now = os.stat(real)
-        same = (now.st_ino, now.st_size, now.st_mtime_ns) == (seen.st_ino, seen.st_size, seen.st_mtime_ns)
-        return same and real.read_bytes() == data
+        return _fingerprint(real.stat()) == _fingerprint(seen) and real.read_bytes() == data
     except FileNotFoundError:
         return False
 
 
-def _write_beside(real: Path, data: bytes, like: os.stat_result) -> Path:
-    """Write a temporary file next to `real`, with its mode, owner and extended attributes; fsynced."""
-    fd, name = tempfile.mkstemp(prefix=f".{real.name[:40]}.", suffix=".tmp", dir=real.parent)
-    tmp = Path(name)
+def _write_beside(real: Path, data: bytes, like: os.stat_result) -> _New:
+    """Write a temporary file next to `real`, with its mode, owner and extended attributes; fsynced, locked."""
+    tmp = real.with_name(f".{real.name[:40]}.{os.urandom(6).hex()}.tmp")
+    fd = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    new = _New(tmp, fd)
     try:
-        with os.fdopen(fd, "wb") as f:
-            f.write(data)
-            f.flush()
-            _own(f.fileno(), like)
-            os.fchmod(f.fileno(), stat.S_IMODE(like.st_mode))
-            _copy_attributes(real, tmp)
-            os.fsync(f.fileno())
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        _own(fd, like)
+        os.fchmod(fd, stat.S_IMODE(like.st_mode))
+        _copy_attributes(real, tmp)
+        os.fsync(fd)
     except BaseException:
-        _remove(tmp)
+        new.discard()
         raise
-    return tmp
+    return new
 
 
 def _own(fd: int, like: os.stat_result) -> None:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from runherd.tracker.cells import plain
 from runherd.tracker.model import Priority, Status
+from runherd.tracker.words import PRIORITY_WORDS, STATUS_WORDS
 
 
 @dataclass(frozen=True)
@@ -25,34 +26,7 @@ class StatusReading:
     word: str = ""  #: that word in lower case, "" for a sign alone
 
 
-_PHRASES: dict[Status, str] = {
-    Status.TODO: "todo|to do|to run|to be run|not started|not yet started|not yet run|not run|not run yet|not launched"
-    "|not yet launched|not submitted|not begun|unstarted|pending|planned|ready|ready to run|ready to launch"
-    "|ready for launch|scheduled|queued|待运行|待做|待办|未开始|待执行|待跑|未运行|计划中|待启动|待开始|未启动|未跑|待实验|未执行"
-    "|待测|排队中|pendente|a fazer|não iniciado|não iniciada|não executado|não executada|por fazer|planejado"
-    "|planejada|pronto|pronta|agendado|na fila",
-    Status.RUNNING: "running|in progress|inprogress|ongoing|wip|started|training|evaluating|active|launched|submitted"
-    "|resumed|rerunning|re running|in flight|live|运行中|进行中|训练中|正在运行|正在进行|评估中|执行中|正在跑|在跑|em andamento"
-    "|executando|rodando|em execução|em progresso|treinando",
-    Status.DONE: "done|complete|completed|pass|passed|finished|success|succeeded|successful|negative|negative result"
-    "|已完成|完成|已通过|通过|已跑完|跑完|已结束|成功|concluído|concluída|feito|feita|completo|completa|finalizado|finalizada"
-    "|terminado|terminada|aprovado|pronto e validado|sucesso",
-    Status.BLOCKED: "blocked|on hold|hold|paused|locked|gated|waiting|deferred|conditional|postponed|stalled|suspended"
-    "|awaiting|needs decision|阻塞|受阻|被阻塞|等待|等待中|暂停|已暂停|搁置|延后|推迟|bloqueado|bloqueada|aguardando|pausado"
-    "|pausada|adiado|adiada|suspenso|em espera",
-    Status.FAILED: "failed|fail|failure|error|errored|crashed|crash|oom|killed|aborted|timeout|timed out|diverged"
-    "|stopped|terminated|interrupted|broken|失败|已失败|出错|错误|崩溃|未通过|运行中断|已中断|已终止|falhou|falha|falhado|erro"
-    "|abortado|interrompido|reprovado",
-    Status.SKIPPED: "skip|skipped|cancelled|canceled|dropped|deprecated|superseded|removed|abandoned|n/a|na|obsolete"
-    "|not needed|not required|not applicable|wontfix|won't run|won't do|wont run|do not run|don't run|retired"
-    "|cut|descoped|killed by design|not planned|取消|已取消|跳过|已跳过|废弃|已废弃|放弃|已放弃|不需要|不做|作废|cancelado|cancelada"
-    "|pulado|pulada|ignorado|descartado|descartada|abandonado|não necessário|substituído",
-    Status.UNKNOWN: "partial|partially done|partially complete|partially completed|mixed|inconclusive|incomplete"
-    "|部分完成|完成度|未完成|完成中|待完成|待定|通过率|成功率|失败率|parcial|parcialmente|incompleto|not done|not complete"
-    "|not completed|not passed|unblocked|done pending|ready except|success rate|pass rate|error rate|active learning"
-    "|training free|pass@|complete case|needs|to be",
-}  # fmt: skip
-WORDS: dict[str, Status] = {word: status for status, words in _PHRASES.items() for word in words.split("|")}
+WORDS: dict[str, Status] = {word: status for status, words in STATUS_WORDS.items() for word in words}
 
 _EMOJI: dict[str, Status] = {
     **dict.fromkeys("✅✔☑✓🎉🏁", Status.DONE),
@@ -82,6 +56,12 @@ _WORD = re.compile(
 _EMOJI_RUN = re.compile(f"[{''.join(_EMOJI)}\ufe0f\u200d\u20e3]")
 _CHECKBOX = re.compile(r"\\?\[([ xX✓✔✗✘~/!?>vV-]|✅|❌|)\\?\]")
 _STRUCK = re.compile(r"~~(.+?)~~|<(del|s)>(.+?)</\2>", re.I)
+_AT_WORK = re.compile(r"[^\s，,。;；]{0,8}(?:训练|运行|评测|评估|执行|进行|测试|跑)中(?![断止])")
+# Of the TODO words only these say plainly "start it"; the others count only when nothing else follows.
+_PLAIN_TODO = re.compile(
+    r"to\W?do(?![^\W_])|not[\s_-]+(?:yet[\s_-]+)?started|待|未开始|a fazer|n[ãa]o iniciad", re.I
+)
+_UNFILLED = frozenset({"pass/fail", "pass / fail", "yes/no", "y/n", "done/todo", "todo/done"})
 _COUNT = re.compile(
     r"[\s:：—–=·,-]*[(（\[]?\s*(\d{1,6})\s*(?:/|of|de)\s*(\d{1,6})(?![\d/.-])|[\s:：—–=·,-]*[(（\[]?\s*~?(\d{1,3})\s*[%％](?=\s*(?:[)）\]]|$|done|complete|完成))",
     re.I,
@@ -90,7 +70,7 @@ _LEAD_COUNT = re.compile(r"\s*(\d{1,6})\s*/\s*(\d{1,6})(?![\d/.-])[\s,:-]*|\s*(\
 _CONTRADICTED = re.compile(
     r"[\s:：—–(（\[,;；/_·-]*(?:but\W+not|partial|partially|pending|not(?![^\W_])|never|needs|rerun|re-run|redo|todo"
     r"|to\W?do(?![^\W_])|running|blocked|incomplete|in\W?progress|except|pre[\s_-]?check|wip|without|invalid"
-    r"|unverified|部分|待|未|尚未|需|重跑|parcial|pendente|exceto|n[ãa]o(?![^\W_]))",
+    r"|unverified|部分|待|未验证|未完成|未跑|未全|未测|尚未|需重|重跑|parcial|pendente|exceto|n[ãa]o(?![^\W_]))",
     re.I,
 )
 _SNAKE_CONTRADICTED = re.compile(
@@ -101,8 +81,11 @@ _CHOICE = re.compile(r"\s*(?:/|\||→|->|=>|⇒|\bor\b|或|ou\b)\s*", re.I)
 _NEGATIVE = re.compile(
     r"[❌✗✘👎⛔]|(?<![^\W_])(?:fail|failed|fails|failure|negative|refuted|rejected|falsified|no[\s_-]?go|invalid"
     r"|not[\s_-]supported|not[\s_-]significant|no[\s_-]gain|gate[\s_-]not[\s_-](?:met|passed)|negativo|falhou|refutada?)(?![^\W_])"
-    r"|阴性|失败|未通过|不成立|负结果",
+    r"|阴性|失败|未通过|未过|未达|不成立|负结果|无增益",
     re.I,
+)
+_NEGATIVE_TAIL = re.compile(
+    r"[\s:：—–(（\[,;；/_·-]*not[\s_-](?:supported|significant)|[\s:—(,;_-]*invalid", re.I
 )
 _NOT_NEGATIVE = re.compile(
     r"(?:\b(?:0|no|not|none|never|without|zero|non)|无|0\s*个)[\s_-]*(?:\w+[\s_-]+)?(?:fail\w*|negatives?|rejected|errors?|失败)"
@@ -136,7 +119,11 @@ def parse_status(raw: str, legend: tuple[tuple[str, Status], ...] = ()) -> Statu
     words = words.strip(" \t*_`·•|")
     if words.lower() in _BLANK:
         return _by_sign(marks, signs, box)
+    if words.lower() in _UNFILLED:
+        return StatusReading(Status.UNKNOWN)
     reading = _by_words(words)
+    if reading.status is Status.TODO and _speak_against(marks, signs):
+        return StatusReading(Status.UNKNOWN)
     negative = reading.negative or (
         reading.status is Status.DONE and any(_EMOJI.get(m) is Status.FAILED for m in marks)
     )
@@ -147,6 +134,11 @@ def parse_status(raw: str, legend: tuple[tuple[str, Status], ...] = ()) -> Statu
     if box is not None and {box, reading.status} == {Status.DONE, Status.TODO}:
         return StatusReading(Status.UNKNOWN)
     return replace(reading, negative=negative)
+
+
+def _speak_against(marks: list[str], signs: dict[str, Status]) -> bool:
+    """Tell whether a sign beside a TODO word means something else than to be run."""
+    return any((signs.get(m) or _EMOJI[m]) not in (Status.TODO, Status.UNKNOWN) for m in marks)
 
 
 def _take_checkbox(text: str) -> tuple[str, Status | None]:
@@ -181,7 +173,8 @@ def _by_words(words: str) -> StatusReading:
         words = words[lead.end() :].strip(" ()（）")
     match = _WORD.match(words)
     if not match:
-        return StatusReading(Status.UNKNOWN, partial=count)
+        at_work = _AT_WORK.match(words) is not None
+        return StatusReading(Status.RUNNING if at_work else Status.UNKNOWN, partial=count)
     status = WORDS[_key(match.group())]
     tail = words[match.end() :]
     if count and count[0] < count[1] and status is Status.DONE:
@@ -211,7 +204,8 @@ def _weigh_tail(status: Status, tail: str, words: str) -> StatusReading:
     glued = re.match(r"[_-]\S*", tail)
     if status is Status.DONE:
         short = partial is not None and partial[0] < partial[1]
-        if short or _CONTRADICTED.match(tail) or (glued and _SNAKE_CONTRADICTED.search(glued.group())):
+        but = _CONTRADICTED.match(tail) and not _NEGATIVE_TAIL.match(tail)
+        if short or but or (glued and _SNAKE_CONTRADICTED.search(glued.group())):
             return StatusReading(Status.UNKNOWN, partial=partial)
     if status is Status.TODO:
         return StatusReading(_todo_with_tail(words, tail, glued is not None), partial=partial)
@@ -231,9 +225,19 @@ def _todo_with_tail(words: str, tail: str, glued: bool) -> Status:
         return Status.BLOCKED
     if re.match(r"not[\s_-]+(?:yet[\s_-]+)?run", first):
         return Status.BLOCKED
-    if glued or _NEGATIVE.search(tail):
+    if glued or _NEGATIVE.search(tail) or _other_status_in(tail) or not _PLAIN_TODO.match(first):
         return Status.UNKNOWN
     return Status.TODO
+
+
+def _other_status_in(tail: str) -> bool:
+    """Tell whether another status word stands in the tail: "TODO — done on the other host"."""
+    starts = [m.start() for m in re.finditer(r"(?<![^\W_])[^\W\d_]|[\u3400-\u9fff]|\[[xX~✓✗]\]", tail)]
+    for at in starts:
+        match = _WORD.match(tail, at)
+        if tail[at] == "[" or (match and WORDS[_key(match.group())] not in (Status.TODO, Status.UNKNOWN)):
+            return True
+    return False
 
 
 def _key(words: str) -> str:
@@ -252,25 +256,42 @@ def _is_negative(words: str) -> bool:
     return bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", words)))
 
 
+_SEPARATOR = re.compile(r"[\s:：—–|,→*_`~-]*(?:[(（][^()（）]{0,60}[)）])?[\s:：—–|,→-]*")
+_LAST = re.compile(r"(?:\s[—–-]\s|[:：|→(（\[【])\s*([^—–:：|→()（）\[\]【】]{1,40}?)\s*[)）\]】]?\s*$")
+
+
+def find_status(text: str, start: int) -> tuple[str, int] | None:
+    """Find a status in a line of prose: right after `start`, or as the line's last part.
+
+    Returns (the status as written, its offset) or None; only whole known words
+    and signs count.
+    """
+    gap = _SEPARATOR.match(text, start)
+    at = gap.end() if gap else start
+    for begin in dict.fromkeys((at, start + len(text[start:]) - len(text[start:].lstrip(" :：—–-")))):
+        piece = re.match(
+            r"(?:\*\*|__|`|\[)?[^\s:：—–|,，;；。(（*`\]]+(?:[ _-][^\W\d_]+){0,2}(?:\*\*|__|`|\])?",
+            text[begin:],
+        )
+        words = piece.group().split(" ") if piece else []
+        for size in range(len(words), 0, -1):
+            written = " ".join(words[:size])
+            reading = parse_status(written)
+            if reading.pure and reading.status is not Status.UNKNOWN:
+                return written, begin
+    last = _LAST.search(text, start)
+    if last:
+        reading = parse_status(last[1])
+        if reading.pure and reading.status is not Status.UNKNOWN:
+            return last[1], last.start(1)
+    tail = text.rstrip()
+    if tail and tail[-1] in _EMOJI and _EMOJI[tail[-1]] is not Status.UNKNOWN:
+        return tail[-1], len(tail) - 1
+    return None
+
+
 _PRIORITIES: dict[str, Priority] = {
-    **dict.fromkeys(
-        "must|must-run|must run|must have|required|mandatory|critical|blocker|p0|必须|必做|必跑|必需|必要|obrigatório|obrigatória"
-        "|essencial|core".split("|"),
-        Priority.MUST,
-    ),
-    **dict.fromkeys(
-        "should|should-run|should run|medium|normal|p2|应该|应做|中|建议|deveria|média|medio|médio".split("|"),
-        Priority.SHOULD,
-    ),
-    **dict.fromkeys("high|p1|important|高|重要|alta|alto|importante".split("|"), Priority.HIGH),
-    **dict.fromkeys(
-        "nice|nice-to-have|nice to have|optional|low|could|p3|p4|stretch|bonus|可选|低|选做|opcional|baixa|baixo"
-        "|desejável".split("|"),
-        Priority.NICE,
-    ),
-    **dict.fromkeys(
-        "conditional|cond|if needed|contingent|only if|条件|有条件|视情况|condicional".split("|"), Priority.CONDITIONAL
-    ),
+    word: priority for priority, words in PRIORITY_WORDS.items() for word in words
 }
 _PRIORITY_WORD = re.compile(
     "|".join(
@@ -279,6 +300,9 @@ _PRIORITY_WORD = re.compile(
     ),
     re.I,
 )
+
+
+_IF = re.compile(r"(?<![^\W_])(?:gated|conditional|if|only|when|unless|after|se)(?![^\W_])|若|如果|视", re.I)
 
 
 @lru_cache(maxsize=1024)
@@ -290,6 +314,8 @@ def parse_priority(raw: str) -> Priority:
     match = _PRIORITY_WORD.match(text)
     if not match:
         return Priority.UNKNOWN
+    if _IF.search(text, match.end()):
+        return Priority.CONDITIONAL
     key = re.sub(r"[\s_]+", " ", match.group().lower())
     return _PRIORITIES.get(key) or _PRIORITIES.get(key.replace(" ", "-"), Priority.UNKNOWN)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from runherd.tracker import marks
+from runherd.tracker import marks, ragged
 from runherd.tracker.cells import for_cell, replaced
 from runherd.tracker.dialect import Dialect, observe
 from runherd.tracker.model import Applied, Status, Update
 from runherd.tracker.reading import Reading, Site, decode, interpret
+from runherd.tracker.scan import Scan, Table, scan
 from runherd.tracker.vocabulary import parse_status
 
 Edit = tuple[int, int, str]  #: start, end, new text (offsets in the text before)
@@ -31,9 +32,7 @@ class _Draft:
         return self.edits.get(span, self.reading.scan.text[span[0] : span[1]])
 
 
-def apply(
-    data: bytes, updates: Iterable[Update], *, aliases: Mapping[str, str] | None = None
-) -> Applied:
+def apply(data: bytes, updates: Iterable[Update], *, aliases: Mapping[str, str] | None = None) -> Applied:
     """Apply `updates` to a tracker's bytes; pure.
 
     `written` names the runs whose row now shows what was asked for (also when
@@ -48,14 +47,22 @@ def apply(
     sites = {site.id: site for site in reversed(reading.sites)}
     for update in wanted:
         _one(draft, sites.get(update.run_id), update)
+    statuses = {run_id: _shown(draft, sites[run_id]) for run_id in draft.touched}
     if not any(text[a:b] != new for (a, b), new in draft.edits.items()):
-        return Applied(data, draft.touched, draft.refused)
+        return Applied(data, draft.touched, draft.refused, statuses)
     new_text = _edited(text, draft.edits)
-    why = _differs_elsewhere(reading, interpret(new_text, aliases), draft)
+    why = _differs_elsewhere(reading, scan(new_text), draft)
     if why:
         ids = list(dict.fromkeys(u.run_id for u in wanted))
         return Applied(data, [], [(run_id, f"the write was undone: {why}") for run_id in ids])
-    return Applied(new_text.encode("utf-8", "surrogateescape"), draft.touched, draft.refused)
+    return Applied(new_text.encode("utf-8", "surrogateescape"), draft.touched, draft.refused, statuses)
+
+
+def _shown(draft: _Draft, site: Site) -> Status:
+    """Return what the row's status cell says after the edits."""
+    span = site.span("status")
+    raw = draft.raw(span).strip() if span else ""
+    return parse_status(raw, draft.reading.legend).status
 
 
 def _one(draft: _Draft, site: Site | None, update: Update) -> None:
@@ -90,7 +97,7 @@ def _status(draft: _Draft, site: Site, status: Status) -> str | None:
     now = parse_status(raw.strip(), draft.reading.legend)
     if now.status is status and not (status is Status.DONE and now.negative):
         return None  # a person's wording for the same state stays
-    new = _dialect(draft, site).write(status)
+    new = _dialect(draft, site).write(status, raw)
     if parse_status(new, draft.reading.legend).status is not status:
         new = status.value
     draft.edits[span] = replaced(raw, new)
@@ -111,7 +118,9 @@ def _note(draft: _Draft, site: Site, note: str, name: str) -> str | None:
     if span is None:
         return "the table has no notes column" if note else None
     raw = draft.raw(span)
-    draft.edits[span] = replaced(raw, marks.put(raw.strip(" \t"), note, name))
+    new = marks.put(raw.strip(" \t"), note, name)
+    in_cell = site.raw is not None or span[0] < span[1]
+    draft.edits[span] = replaced(raw, new) if in_cell else (f" {new}" if new else "")
     return None
 
 
@@ -147,29 +156,35 @@ def _edited(text: str, edits: Mapping[tuple[int, int], str]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _differs_elsewhere(before: Reading, after: Reading, draft: _Draft) -> str | None:
-    """Compare two readings cell by cell; None when only the intended cells differ."""
-    if len(before.sites) != len(after.sites) or len(before.scan.tables) != len(after.scan.tables):
-        return "the rows would no longer be the same"
-    old_text, new_text = before.scan.text, after.scan.text
-    for old_table, new_table in zip(before.scan.tables, after.scan.tables, strict=True):
-        if len(old_table.rows) != len(new_table.rows):
-            return f"the table in line {old_table.header.line + 1} would change its rows"
-        for old, new in zip(old_table.rows, new_table.rows, strict=True):
-            if old.cells == new.cells:
-                continue
-            if old.line != new.line or len(old.cells) != len(new.cells):
-                return f"line {old.line + 1} would change its cells"
-            for index, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
-                if a != b and draft.edits.get(old.span(index)) != b:
-                    return f"line {old.line + 1} would change a cell that is not ours"
-    for old_site, new_site in zip(before.sites, after.sites, strict=True):
-        if old_site.id != new_site.id or old_site.line != new_site.line:
-            return f"the row of {old_site.id} would change its id or place"
-    return _lines_differ(old_text, new_text, before, draft)
+def _differs_elsewhere(before: Reading, after: Scan, draft: _Draft) -> str | None:
+    """Compare the text before with the new one read again; None when only the intended cells differ."""
+    old = before.scan
+    if len(old.tables) != len(after.tables) or len(old.items) != len(after.items):
+        return "the tables would no longer be the same"
+    for old_table, new_table in zip(old.tables, after.tables, strict=True):
+        why = _rows_differ(old_table, new_table, after, draft)
+        if why:
+            return why
+    return _lines_differ(old.text, after.text, draft)
 
 
-def _lines_differ(old_text: str, new_text: str, before: Reading, draft: _Draft) -> str | None:
+def _rows_differ(old_table: Table, new_table: Table, after: Scan, draft: _Draft) -> str | None:
+    if len(old_table.rows) != len(new_table.rows):
+        return f"the table in line {old_table.header.line + 1} would change its rows"
+    for old, new in zip(old_table.rows, new_table.rows, strict=True):
+        if (old.as_split or old.cells) == new.cells and old.line == new.line:
+            continue
+        # A row with pipes in code was joined when it was read; join the new one at the same places.
+        cells = new.cells if old.as_split is None else ragged.joined_like(old, new, draft.edits)
+        if cells is None or old.line != new.line:
+            return f"line {old.line + 1} would change its cells"
+        for index, (a, b) in enumerate(zip(old.cells, cells, strict=True)):
+            if a != b and draft.edits.get(old.span(index)) != b:
+                return f"line {old.line + 1} would change a cell that is not ours"
+    return None
+
+
+def _lines_differ(old_text: str, new_text: str, draft: _Draft) -> str | None:
     """Outside the edited spans every character stays; holds by construction, and is checked."""
     at_old = at_new = 0
     for (start, end), new in sorted(draft.edits.items()):
