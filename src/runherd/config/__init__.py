@@ -5,10 +5,13 @@ Importing this package loads the standard library only.
 
 from __future__ import annotations
 
+from runherd.config.commandline import set_values
+from runherd.config.contentkey import content_key
+from runherd.config.grid import expand
 from runherd.config.identity import compare_identity, identity, is_identity_key, is_same
 from runherd.config.project import ProjectConfig, load_project, save_cache, shipped_defaults_dir
 from runherd.config.render import Command, CommandValues, check_command, render_command, steps
-from runherd.config.resolve import content_key, resolve, set_values
+from runherd.config.resolve import resolve
 from runherd.config.spec import Difference, Origin, RowInput, Setting, Spec
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "check_command",
     "compare_identity",
     "content_key",
+    "expand",
     "identity",
     "is_identity_key",
     "is_same",

@@ -9,7 +9,7 @@ from runherd.config.merge import Layer
 from runherd.config.spec import RowInput, input_columns
 
 _EMPTY = frozenset({"", "-", "–", "—", "n/a", "na", "none", "tbd", "?", "无", "…", "..."})
-_TEXT_ROLES = ("benchmark", "mode", "model", "protocol", "command", "config_file", "baseline")
+_TEXT_ROLES = ("benchmark", "mode", "model", "protocol", "command", "config_file", "baseline", "priority")
 _ID = re.compile(r"[^\s,;，；、]+")
 
 

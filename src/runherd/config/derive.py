@@ -13,18 +13,31 @@ from runherd.errors import Problem
 
 
 def derive(
-    folded: Folded,
-    project: ProjectConfig,
-    row: RowInput,
-    run: Layer | None,
-    allow_mock: bool,
-    problems: list[Problem],
+    folded: Folded, project: ProjectConfig, row: RowInput, allow_mock: bool, problems: list[Problem]
 ) -> list[str]:
     """Fill in what follows from other values; return notes, append to `problems`."""
     _expected(folded)
     _evaluator(folded, allow_mock)
     _config_file(folded, project, row, problems)
+    _mirror_workers(folded)
     return _bounds(folded, problems)
+
+
+def one_command(folded: Folded, layers: list[Layer], problems: list[Problem]) -> None:
+    """Of `command` and `steps` the one in the higher layer holds; both in one layer is a problem."""
+    if folded.data.get("command") is None or not folded.data.get("steps"):
+        return
+    for layer in reversed(layers):
+        both = [key for key in ("command", "steps") if layer.data.get(key) is not None]
+        if len(both) == 2:
+            where = f"{layer.file}:{layer.line_of('steps')}"
+            problems.append(
+                Problem("`command` and `steps` exclude each other", where, hint="keep one of them")
+            )
+        if both:
+            dropped = "steps" if both[0] == "command" else "command"
+            del folded.data[dropped]
+            return
 
 
 def _set(folded: Folded, key: str, value: Any, like: Setting) -> None:
@@ -53,6 +66,13 @@ def _expected(folded: Folded) -> None:
             _set(folded, "expected", limit, by)
 
 
+def _mirror_workers(folded: Folded) -> None:
+    """Where a first phase has workers of its own, the second one's are shown under their own name too."""
+    if lookup(folded.data, "execution.precompute_workers") is not None:
+        workers = lookup(folded.data, "execution.workers")
+        _set(folded, "execution.qa_workers", workers, folded.history["execution.workers"][-1])
+
+
 def _evaluator(folded: Folded, allow_mock: bool) -> None:
     """A benchmark's evaluator is the command of a run that names none; a mock only where it is asked for."""
     if folded.data.get("command") is not None or folded.data.get("steps"):
@@ -65,9 +85,7 @@ def _evaluator(folded: Folded, allow_mock: bool) -> None:
     _set(folded, "command", evaluator["command"], folded.history["evaluator.command"][-1])
 
 
-def _config_file(
-    folded: Folded, project: ProjectConfig, row: RowInput, problems: list[Problem]
-) -> None:
+def _config_file(folded: Folded, project: ProjectConfig, row: RowInput, problems: list[Problem]) -> None:
     """Hash the program's own config; it is opaque to us."""
     name = folded.data.get("config_file")
     if not isinstance(name, str):

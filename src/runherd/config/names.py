@@ -9,8 +9,12 @@ from runherd.config.merge import Layer
 from runherd.errors import Problem, did_you_mean
 
 #: (section, written key, the key it stands for)
-_RENAMED = (("", "n", "limit"), ("execution", "qa_workers", "workers"), ("", "python", "execution.python"),
-            ("", "activate", "execution.activate"))
+_RENAMED = (
+    ("", "n", "limit"),
+    ("execution", "qa_workers", "workers"),
+    ("", "python", "execution.python"),
+    ("", "activate", "execution.activate"),
+)
 _FREE_LAYERS = ("tracker", "pattern")
 
 
@@ -65,14 +69,14 @@ def short_name(kind: str, value: str, options: Mapping[str, Any]) -> str:
 
 
 def unknown_name(
-    kind: str, value: str, options: Iterable[str], where: str, layer: str
-) -> tuple[Problem | None, str | None]:
-    """What to say about a name without layers: a problem for a near miss, else a note.
+    kind: str, value: str, options: Iterable[str], where: str, layer: str, strict: bool
+) -> list[Problem]:
+    """What to say about a name without layers: a problem for a near miss, or for any when `strict`.
 
-    Tracker cells and patterns may hold names that mean nothing to runherd.
+    Names need no layer of ours; those in tracker cells and patterns may mean anything.
     """
     near = did_you_mean(value.lower(), options)
-    if near is None or layer.split(":")[0] in _FREE_LAYERS:
-        return None, None
-    hint = f"did you mean `{near}`?"
-    return Problem(f"unknown {kind}", where, value, ", ".join(sorted(options)), hint), None
+    if not strict and (near is None or layer.split(":")[0] in _FREE_LAYERS):
+        return []
+    hint = f"did you mean `{near}`?" if near else None
+    return [Problem(f"unknown {kind}", where, value, ", ".join(sorted(options)), hint)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,7 +100,12 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
         if activate:
             shell = f"{activate}\n{shell}"
     return Command(
-        argv, shell, env, cwd, names["result"], names["checkpoint"],
+        argv,
+        shell,
+        env,
+        cwd,
+        names["result"],
+        names["checkpoint"],
         lookup(spec.data, "execution.shell") or "/bin/bash",
     )
 
@@ -127,6 +133,7 @@ def command_names(spec: Spec, values: CommandValues) -> dict[str, Any]:
         "gpus": ",".join(values.gpus),
         "workers": workers,
         "python": lookup(data, "execution.python") or "python",
+        "own_python": sys.executable,
         "config_file": None if config_file is None else str(root / config_file),
         "params": data.get("params") or {},
         "row": data.get("row") or {},
@@ -164,8 +171,11 @@ def _command(spec: Spec, values: CommandValues) -> tuple[Any, str]:
             near = did_you_mean(values.step, [name or "" for name in named])
             raise UserError(
                 Problem(
-                    f"{spec.run_id} has no step of this name", _where(spec, "steps"), values.step,
-                    ", ".join(name or "" for name in named), near and f"did you mean `{near}`?",
+                    f"{spec.run_id} has no step of this name",
+                    _where(spec, "steps"),
+                    values.step,
+                    ", ".join(name or "" for name in named),
+                    near and f"did you mean `{near}`?",
                 )
             )
         index = named.index(values.step)
@@ -188,8 +198,22 @@ def _where(spec: Spec, key: str) -> str:
 def _environment(spec: Spec, names: Mapping[str, Any], values: CommandValues) -> dict[str, str]:
     env: dict[str, str] = {}
     for name in (
-        "run_id", "stage", "seed", "benchmark", "mode", "model", "protocol", "spec_file", "result", "workdir",
-        "checkpoint", "limit", "expected", "gpus", "workers", "config_file",
+        "run_id",
+        "stage",
+        "seed",
+        "benchmark",
+        "mode",
+        "model",
+        "protocol",
+        "spec_file",
+        "result",
+        "workdir",
+        "checkpoint",
+        "limit",
+        "expected",
+        "gpus",
+        "workers",
+        "config_file",
     ):
         if names[name] is not None:
             env[f"RUNHERD_{name.upper()}"] = str(names[name])

@@ -113,8 +113,17 @@ def _compiled(template: str) -> Any:
 
     env = _environment()
     tree = env.parse(template)
-    refused = (nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.AssignBlock, nodes.Include,
-               nodes.Import, nodes.FromImport, nodes.Extends, nodes.Block)
+    refused = (
+        nodes.Macro,
+        nodes.CallBlock,
+        nodes.FilterBlock,
+        nodes.AssignBlock,
+        nodes.Include,
+        nodes.Import,
+        nodes.FromImport,
+        nodes.Extends,
+        nodes.Block,
+    )
     for node in tree.find_all(refused):
         raise jinja2.TemplateSyntaxError(
             f"{type(node).__name__.lower()} has no place in a command; use values, if and for", node.lineno
