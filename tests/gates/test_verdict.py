@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from conftest import NOW, Project
-
 from runherd.gates import CriteriaGit, RunEvidence, judge, no_criteria, write_verdict
+
+from .project import NOW, Project
 
 LOSS = """
 stages:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence
+from runherd.gates.sameness import check_same, check_sides, provenance_notes
 from runherd.gates.usable import Direction, check_unit, direction, find_runs, metrics_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Arms:
     first: Arm
     second: Arm
     direction: Direction
+    notes: tuple[str, ...] = ()
 
     @property
     def runs(self) -> tuple[RunEvidence, ...]:
@@ -81,7 +83,9 @@ def gather(
     )
     for arm in (arms.first, arms.second):
         _check_seeds(arm, entry.min_seeds)
-    return arms
+        check_same(arm.label, arm.runs)
+    notes = check_sides(arms.first.runs, arms.second.runs, entry.changes) + provenance_notes(runs)
+    return replace(arms, notes=tuple(notes))
 
 
 def seed_of(run: RunEvidence) -> Any:

@@ -61,10 +61,10 @@ def compare(
     level = 1.0 - (entry.alpha or context.criteria.alpha)
     shared, note = _items_for(arms, entry)
     if shared is None:
-        compared = _over_seeds(arms, entry, level, context)
+        compared = over_seeds(arms, entry, level, context)
     else:
-        compared = _over_items(arms, entry, shared, level, context)
-    return replace(compared, notes=[*compared.notes, *([note] if note else [])])
+        compared = over_items(arms, entry, shared, level, context)
+    return replace(compared, notes=[*compared.notes, *([note] if note else []), *arms.notes])
 
 
 def _items_for(arms: Arms, entry: Any) -> tuple[Shared | None, str | None]:
@@ -103,7 +103,7 @@ def _in_units_of_metric(arms: Arms, shared: Shared) -> Shared | None:
 # -- items ---------------------------------------------------------------------
 
 
-def _over_items(arms: Arms, entry: Any, shared: Shared, level: float, context: Context) -> Compared:
+def over_items(arms: Arms, entry: Any, shared: Shared, level: float, context: Context) -> Compared:
     cut = len(arms.first.runs)
     sign = arms.direction.sign
     first, second = sign * shared.values[:cut], sign * shared.values[cut:]
@@ -135,12 +135,19 @@ def _over_items(arms: Arms, entry: Any, shared: Shared, level: float, context: C
 def _check_items(gains: NDArray[np.float64], shared: Shared, entry: Any, level: float) -> None:
     import numpy as np
 
+    from runherd.gates.stats.spread import constant
+
     if len(shared.ids) < entry.min_items:
         raise CannotJudge(f"only {counted(len(shared.ids), 'shared item')}, and {entry.min_items} are needed")
     if not np.any(gains):
         raise CannotJudge(
             f"both sides score alike on all {len(shared.ids)} items (all ties): nothing was tested",
             action="look whether the tested change took effect at all",
+        )
+    if not shared.binary and constant(gains, float(np.abs(shared.values).max())):
+        raise CannotJudge(
+            f"the scores differ by the same {signed(float(gains[0]))} on every item (zero variance), "
+            "as if one had been computed from the other"
         )
     if shared.clusters is not None:
         groups = int(shared.clusters.max()) + 1
@@ -269,20 +276,21 @@ def _seed_test(arms: Arms, entry: Any) -> dict[str, Any]:
     import numpy as np
 
     from runherd.gates.stats.paired import paired_t
+    from runherd.gates.stats.spread import constant
     from runherd.gates.stats.unpaired import welch
 
     a, b = arms.first.values, arms.second.values
     if arms.seeds_paired and entry.pair_on != "none":
         gains = arms.direction.sign * (a - b)
-        p = paired_t(gains).p if np.ptp(gains) > 0 else None
+        p = None if constant(gains, float(np.abs(a).max())) else paired_t(gains).p
         return {"name": "paired t test", "units": f"{gains.size} shared seeds", "p": p}
-    spread = np.ptp(a) > 0 or np.ptp(b) > 0
+    spread = not (constant(a) and constant(b))
     units = f"{a.size} and {b.size} seeds"
     return {"name": "Welch's t test", "units": units, "p": welch(a, b).p if spread else None}
 
 
-def _over_seeds(arms: Arms, entry: Any, level: float, context: Context) -> Compared:
-    import numpy as np
+def over_seeds(arms: Arms, entry: Any, level: float, context: Context) -> Compared:
+    from runherd.gates.stats.spread import constant
 
     a, b = arms.first.values, arms.second.values
     for arm in (arms.first, arms.second):
@@ -291,7 +299,7 @@ def _over_seeds(arms: Arms, entry: Any, level: float, context: Context) -> Compa
                 f"{arm.label} has one seed, and a test across seeds needs several",
                 action="run more seeds, or record per-item results so that items can be paired",
             )
-    if np.ptp(a) == 0 and np.ptp(b) == 0:
+    if constant(a) and constant(b):
         raise CannotJudge(
             f"all seeds of {arms.first.label} give {number(float(a[0]))} and all seeds of "
             f"{arms.second.label} give {number(float(b[0]))} (zero variance): the seed has no effect, "
@@ -308,11 +316,12 @@ def _paired_seeds(arms: Arms, level: float) -> Compared:
 
     from runherd.gates.stats.intervals import standard_error, t_interval
     from runherd.gates.stats.paired import paired_t
+    from runherd.gates.stats.spread import constant
 
     if not arms.seeds_paired:
         raise CannotJudge("the two sides did not run with the same seeds, so seeds cannot be paired")
     gains = arms.direction.sign * (arms.first.values - arms.second.values)
-    if np.ptp(gains) == 0:
+    if constant(gains, float(np.abs(arms.first.values).max())):
         raise CannotJudge("every seed gives the same difference (zero variance): nothing can be tested")
     found = paired_t(gains)
     se, df = standard_error(gains)
@@ -369,11 +378,12 @@ def _unpaired_seeds(arms: Arms, entry: Any, level: float, context: Context) -> C
 
 def _normality(values: NDArray[np.float64], label: str = "differences") -> dict[str, Any]:
     """Shapiro-Wilk where there are three or more values; with so few it can refute, never prove."""
-    import numpy as np
     from scipy import stats
 
+    from runherd.gates.stats.spread import constant
+
     name = f"{label}: normal over seeds"
-    if values.size < 3 or np.ptp(values) == 0:
+    if values.size < 3 or constant(values):
         return {"name": name, "holds": None, "detail": f"{values.size} values, not checked"}
     p = float(stats.shapiro(values).pvalue)
     return {"name": name, "holds": p >= 0.01, "detail": f"Shapiro-Wilk p = {p:.3g}"}

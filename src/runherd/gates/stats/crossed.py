@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runherd.gates.stats.intervals import standard_error
+from runherd.gates.stats.student import t_two_sided
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -34,13 +35,18 @@ class Crossed:
     variance_seeds: float
 
 
-def seed_variance(values: Floats) -> float:
-    """Variance that the seeds add to the mean of a (seeds, items) array; never negative."""
+def seed_variance(values: Floats) -> tuple[float, float]:
+    """What the seeds add to the variance of the mean of a (seeds, items) array.
+
+    First as estimated, less the residual and never negative; then as the
+    seeds' means show it, residual and all, which governs the degrees of freedom.
+    """
     seeds, items = values.shape
     means = values.mean(axis=1)
     residual = values - values.mean(axis=0)[None, :] - means[:, None] + values.mean()
     residual_square = float(np.sum(residual**2)) / ((seeds - 1) * (items - 1))
-    return float(max(0.0, float(means.var(ddof=1)) - residual_square / items) / seeds)
+    shown = float(means.var(ddof=1))
+    return max(0.0, shown - residual_square / items) / seeds, shown / seeds
 
 
 def crossed(method: Floats, baseline: Floats, *, paired_seeds: bool, clusters: Ints | None = None) -> Crossed:
@@ -48,8 +54,6 @@ def crossed(method: Floats, baseline: Floats, *, paired_seeds: bool, clusters: I
 
     With `paired_seeds` row s of both arrays is the same seed.
     """
-    from scipy import stats
-
     item_gain = method.mean(axis=0) - baseline.mean(axis=0)
     gain = float(item_gain.mean())
     se, item_df = standard_error(item_gain, clusters)
@@ -57,10 +61,10 @@ def crossed(method: Floats, baseline: Floats, *, paired_seeds: bool, clusters: I
         parts = [(seed_variance(method - baseline), method.shape[0] - 1)]
     else:
         parts = [(seed_variance(side), side.shape[0] - 1) for side in (method, baseline)]
-    seeds = sum(v for v, _ in parts)
+    seeds = sum(added for (added, _), _ in parts)
     variance = se**2 + seeds
     if variance == 0.0:
         return Crossed(gain, 0.0, float(item_df), math.nan, math.nan, 0.0, 0.0)
-    df = variance**2 / (se**4 / item_df + sum(v**2 / k for v, k in parts))
+    df = variance**2 / (se**4 / item_df + sum(shown**2 / k for (_, shown), k in parts))
     t = gain / math.sqrt(variance)
-    return Crossed(gain, math.sqrt(variance), df, t, float(2 * stats.t.sf(abs(t), df)), se**2, seeds)
+    return Crossed(gain, math.sqrt(variance), df, t, t_two_sided(t, df), se**2, seeds)

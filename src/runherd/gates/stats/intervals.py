@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runherd.gates.stats.student import normal_quantile, t_quantile
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
 def t_interval(mean: float, standard_error: float, df: float, level: float) -> tuple[float, float]:
     """mean ± t * standard error."""
-    from scipy import stats
-
-    half = float(stats.t.ppf(0.5 + level / 2.0, df)) * standard_error
+    half = t_quantile(0.5 + level / 2.0, df) * standard_error
     return mean - half, mean + half
 
 
@@ -36,9 +36,7 @@ def standard_error(differences: Floats, clusters: Ints | None = None) -> tuple[f
 
 def wilson(successes: int, n: int, level: float) -> tuple[float, float]:
     """Wilson's score interval of one proportion (Wilson 1927)."""
-    from scipy import stats
-
-    z = float(stats.norm.ppf(0.5 + level / 2.0))
+    z = normal_quantile(0.5 + level / 2.0)
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
@@ -66,10 +64,10 @@ def _phi(both: int, better: int, worse: int, neither: int) -> float:
     margins = (both + better) * (worse + neither) * (both + worse) * (better + neither)
     if margins == 0:
         return 0.0
-    numerator = both * neither - better * worse
+    numerator = float(both * neither - better * worse)
     n = both + better + worse + neither
     if numerator > 0:
-        numerator = max(numerator - n / 2, 0)  # type: ignore[assignment]
+        numerator = max(numerator - n / 2, 0.0)
     return numerator / math.sqrt(margins)
 
 

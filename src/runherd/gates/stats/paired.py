@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from runherd.gates.stats.student import t_two_sided
 
 Floats = NDArray[np.float64]
 
@@ -30,10 +33,10 @@ def mcnemar_exact(better: int, worse: int) -> PairedTest:
 
     `better` items only the method gets right, `worse` only the baseline.
     """
-    from scipy import stats
+    from scipy import special
 
     discordant = better + worse
-    p = 1.0 if discordant == 0 else float(stats.binomtest(better, discordant, 0.5).pvalue)
+    p = min(1.0, 2.0 * float(special.bdtr(min(better, worse), discordant, 0.5)))
     return PairedTest("exact McNemar test", p, float(better - worse), True)
 
 
@@ -88,28 +91,35 @@ def _exact_on_grid(weights: NDArray[np.int64]) -> float:
 
 
 def _enumerated(d: Floats) -> float:
-    signs = 1.0 - 2.0 * ((np.arange(2**d.size)[:, None] >> np.arange(d.size)) & 1)
-    sums = np.abs(signs @ d)
+    sums = np.abs(_sign_patterns(d.size) @ d)
     observed = abs(float(d.sum()))
     return float(np.mean(sums >= observed - 1e-12 * float(np.abs(d).sum())))
 
 
+@functools.cache
+def _sign_patterns(size: int) -> Floats:
+    """All patterns of signs that begin with +; the others mirror them and have the same absolute sum."""
+    bits = (np.arange(2 ** (size - 1))[:, None] >> np.arange(size)) & 1
+    signs: Floats = 1.0 - 2.0 * bits.astype(np.float64)
+    return signs
+
+
 def _sampled(d: Floats, resamples: int, rng: np.random.Generator) -> float:
-    observed = abs(float(d.sum())) - 1e-12 * float(np.abs(d).sum())
-    hits, left = 0, resamples
-    rows = max(1, 4_000_000 // d.size)
-    while left > 0:
-        now = min(rows, left)
-        signs = rng.integers(0, 2, size=(now, d.size), dtype=np.int8) * np.int8(2) - np.int8(1)
-        hits += int(np.count_nonzero(np.abs(signs @ d) >= observed))
-        left -= now
+    total = float(d.sum())
+    observed = abs(total) - 1e-12 * float(np.abs(d).sum())
+    width = -(-d.size // 8)
+    rows = max(1, 2_000_000 // d.size)
+    hits = 0
+    for start in range(0, resamples, rows):
+        now = min(rows, resamples - start)
+        raw = np.frombuffer(rng.bytes(now * width), dtype=np.uint8).reshape(now, width)
+        bits = np.unpackbits(raw, axis=1, count=d.size)
+        hits += int(np.count_nonzero(np.abs(2.0 * (bits @ d) - total) >= observed))
     return (hits + 1) / (resamples + 1)
 
 
 def paired_t(differences: Floats) -> PairedTest:
     """Student's paired t test; needs two or more differences that are not all alike."""
-    from scipy import stats
-
     n = differences.size
     t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(n)))
-    return PairedTest("paired t test", float(2.0 * stats.t.sf(abs(t), n - 1)), t, False)
+    return PairedTest("paired t test", t_two_sided(t, n - 1), t, False)

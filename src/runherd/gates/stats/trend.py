@@ -29,7 +29,7 @@ def trend(steps: Sequence[float], values: Sequence[float]) -> Trend:
         for j in range(i + 1, len(values)):
             if steps[j] != steps[i]:
                 slopes.append((values[j] - values[i]) / (steps[j] - steps[i]))
-            s += (values[j] > values[i]) - (values[j] < values[i])
+            s += int(values[j] > values[i]) - int(values[j] < values[i])
     return Trend(statistics.median(slopes), s, _p_falls(s, values))
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from runherd.gates.stats.student import t_two_sided
+
 Floats = NDArray[np.float64]
 
 MOST_SPLITS = 50_000
@@ -27,14 +29,12 @@ class Welch:
 
 def welch(a: Floats, b: Floats) -> Welch:
     """Compare the means of `a` and `b`; each needs two or more values, and not both zero variance."""
-    from scipy import stats
-
     va, vb = a.var(ddof=1) / a.size, b.var(ddof=1) / b.size
     se = math.sqrt(va + vb)
     difference = float(a.mean() - b.mean())
     t = difference / se
     df = float((va + vb) ** 2 / (va**2 / (a.size - 1) + vb**2 / (b.size - 1)))
-    return Welch(t, df, float(2.0 * stats.t.sf(abs(t), df)), difference, se)
+    return Welch(t, df, t_two_sided(t, df), difference, se)
 
 
 def permutation_splits(a: Floats, b: Floats, *, resamples: int = 9_999, seed: int = 0) -> tuple[float, bool]:
