@@ -50,7 +50,7 @@ def write_cell(
         return "the run belongs to no tracker"
     h = place.history()
     update = tracker.Update(place.run_id, tracker.Status[status], result or None, note if final else None)
-    outcome = tracker.update(place.layout.root / name, [update])
+    outcome = tracker.update(place.layout.root / name, [update], aliases=spec.get("columns") or None)
     if place.run_id in outcome.written:
         place.record(ledger.CellWritten(h.gen, outcome.written[place.run_id].name, final))
         return None

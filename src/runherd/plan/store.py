@@ -48,7 +48,8 @@ def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
     run, row = draft.plan.run(run_id), draft.rows[run_id]
     return {
         **spec.to_json(), "stage": run.stage, "priority": run.priority, "tracker": draft.plan.tracker,
-        "row": dict(row.columns), "content_key": config.content_key(draft.project, row_input(row), {}),
+        "row": dict(row.columns), "columns": dict(draft.project.columns),
+        "content_key": config.content_key(draft.project, row_input(row), {}),
     }  # fmt: skip
 
 

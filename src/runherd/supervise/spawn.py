@@ -57,5 +57,8 @@ def start_supervisor(place: Place, lock_fd: int) -> int:
 def step_argv(module: str, args: Sequence[str]) -> list[str]:
     """Command line of one of our short-lived steps, in the full environment of runherd's Python."""
     python = os.environ.get("RUNHERD_PYTHON") or sys.executable
-    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from {module} import main; sys.exit(main(sys.argv[1:]))"
+    code = (
+        f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); "
+        f"from {module} import main; sys.exit(main(sys.argv[1:]))"
+    )
     return [python, "-c", code, *args]

@@ -275,9 +275,8 @@ class Supervisor:
             roots.append(program.pid)
         spare = [wrapper.pid] if wrapper else []
         processes.end_tree(self.token(number), roots, spare, grace_s)
-        if program and processes.life(program) is Life.ALIVE:  # adopted: it carries no token of ours
-            if not processes.wait_gone(program, grace_s):
-                processes.send(program, signal.SIGKILL)
+        if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
+            processes.send(program, signal.SIGKILL)
 
     def append_to_log(self, number: int, line: str) -> None:
         with self.layout.log(self.place.run_id, number).open("a") as log:
