@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterable
 
 
-def utilisation(gpus: Iterable[int]) -> float | None:
-    """Return the mean utilisation of `gpus` in percent, or None where it cannot be had."""
+def utilisation(gpus: Iterable[str]) -> float | None:
+    """Return the mean utilisation of the GPUs with these UUIDs in percent, or None where it cannot be had."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -17,7 +17,7 @@ def utilisation(gpus: Iterable[int]) -> float | None:
         return None
     try:
         values = [
-            float(pynvml.nvmlDeviceGetUtilizationRates(pynvml.nvmlDeviceGetHandleByIndex(i)).gpu)
+            float(pynvml.nvmlDeviceGetUtilizationRates(pynvml.nvmlDeviceGetHandleByUUID(i)).gpu)
             for i in gpus
         ]
         return sum(values) / len(values) if values else None

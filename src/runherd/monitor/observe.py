@@ -35,19 +35,27 @@ class Target:
     started_at: float | None = None
     spec: dict[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    gpus: tuple[int, ...] = ()
+    gpus: tuple[str, ...] = ()  #: UUIDs
     endpoint: str | None = None
+
+
+#: keys of `monitor:` -> bounds of the decision
+BOUNDS = {
+    "stale_s": "stale_s", "gpu_idle_s": "gpu_idle_s", "gpu_idle_util": "gpu_idle_below",
+    "cache_hit_min": "cache_min", "cache_cold_after_s": "cache_after_s", "stuck_s": "stuck_s",
+}  # fmt: skip
 
 
 def limits_of(spec: dict[str, Any]) -> Limits:
     """Read the bounds from the `monitor:` and `validate:` sections."""
     section, validate = spec.get("monitor") or {}, spec.get("validate") or {}
-    names = ("stale_s", "gpu_idle_s", "gpu_idle_below", "cache_min", "cache_after_s", "stuck_s")
-    given: dict[str, Any] = {k: float(section[k]) for k in names if isinstance(section.get(k), int | float)}
+    given: dict[str, Any] = {
+        name: float(section[key]) for key, name in BOUNDS.items() if isinstance(section.get(key), int | float)
+    }
     return Limits(
         **given,
         null_warn=float(validate.get("null_warn") or Limits.null_warn),
-        null_stop=float(section.get("null_stop") or validate.get("null_fail") or Limits.null_stop),
+        null_stop=float(section.get("null_rate_stop") or validate.get("null_fail") or Limits.null_stop),
         cache_declared=bool(section.get("cache_reuse")),
     )
 

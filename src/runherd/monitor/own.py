@@ -43,7 +43,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         started_at=_birth(folder) or None,
         spec=data,
         limits=limits_of(data),
-        gpus=tuple(int(g) for g in command.get("gpu_ids") or ()),
+        gpus=tuple(str(g) for g in command.get("gpus") or ()),
         endpoint=(data.get("monitor") or {}).get("endpoint"),
     )
 
@@ -79,9 +79,8 @@ def _identity(record: dict[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _result_path(run_dir: str, data: dict[str, Any], command: dict[str, Any]) -> str:
-    env = command.get("env")
-    if isinstance(env, dict) and isinstance(env.get("RUNHERD_RESULT"), str):
-        return str(env["RUNHERD_RESULT"])
+    if isinstance(command.get("result_path"), str):
+        return str(command["result_path"])
     named = (data.get("output") or {}).get("result")
     if isinstance(named, str) and "{" not in named:
         return named
