@@ -14,7 +14,7 @@ include: "rules/report.smk"
 
 
 rule all:
+    default_target: True
     input:
         HERD.hook,
         HERD.all_inputs(),
-    default_target: True

@@ -8,7 +8,8 @@ HERD = open_herd(workflow, config)
 for name, reason in HERD.nothing_to_do():
 
     rule:
-        name: name
+        name:
+            name
         input:
             HERD.hook,
         localrule: True

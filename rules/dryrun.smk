@@ -3,7 +3,8 @@
 for run in HERD.dryruns():
 
     rule:
-        name: f"dryrun_{run.slug}"
+        name:
+            f"dryrun_{run.slug}"
         input:
             HERD.hook,
             HERD.dryrun_inputs(run),

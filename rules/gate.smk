@@ -3,7 +3,8 @@
 for stage in HERD.plan.stages:
 
     rule:
-        name: f"gate_{stage.slug}"
+        name:
+            f"gate_{stage.slug}"
         input:
             HERD.hook,
             HERD.gate_inputs(stage),

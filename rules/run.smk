@@ -3,7 +3,8 @@
 for run in HERD.runs():
 
     rule:
-        name: f"run_{run.slug}"
+        name:
+            f"run_{run.slug}"
         input:
             HERD.hook,
             HERD.run_inputs(run),
@@ -30,12 +31,14 @@ for run in HERD.runs():
 for run in HERD.validations():
 
     rule:
-        name: f"validate_{run.slug}"
+        name:
+            f"validate_{run.slug}"
         input:
             HERD.hook,
             HERD.validate_inputs(run),
         output:
             HERD.validate_outputs(run),
+            stamp=HERD.stamp("validated", run),
         log:
             HERD.log("validate", run.slug),
         localrule: True
@@ -47,4 +50,4 @@ for run in HERD.validations():
         message:
             "records of {params.run_id}"
         shell:
-            "exec {params.python:q} {params.script:q} {params.run_id:q} --publish --stamp {output[0]:q} > {log:q} 2>&1"
+            "exec {params.python:q} {params.script:q} {params.run_id:q} --publish --stamp {output.stamp:q} > {log:q} 2>&1"

@@ -121,7 +121,8 @@ class Herd:
         return [self.stamp("run", run)] if run.run_due else []
 
     def validate_outputs(self, run: RunPlan) -> list[str]:
-        return [self.stamp("validated", run), *(str(self.layout.published(run.run_id, k)) for k in PUBLISHED)]
+        """The published copies; the rule names its stamp itself."""
+        return [str(self.layout.published(run.run_id, kind)) for kind in PUBLISHED]
 
     def gate_inputs(self, stage: StagePlan) -> list[str]:
         """The gate before, and the rows it waits for: the same paths whether a row is live or settled."""
