@@ -63,12 +63,16 @@ def cores(workflow: Any) -> int:
 class Controller:
     """One per main process; `hook` is the first input function that every target reaches."""
 
-    def __init__(self, workflow: Any, draft: Draft, before_jobs: Callable[[Sequence[str]], None]) -> None:
+    def __init__(
+        self, workflow: Any, draft: Draft, check_targets: Callable[[Sequence[str]], None],
+        begin: Callable[[Sequence[str]], None],
+    ) -> None:
         check(workflow)
         self.workflow = workflow
         self.draft = draft
         self.layout: Layout = draft.layout
-        self.before_jobs = before_jobs
+        self.check_targets = check_targets
+        self.begin = begin
         self.at_work = False
         self.leaving = False
         self.finishing = False
@@ -89,9 +93,10 @@ class Controller:
         from runherd.errors import UserError
 
         try:
-            self.before_jobs(self.targets())
+            self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self.begin(self.targets())
         except (UserError, Refused) as e:
             raise WorkflowError(str(e)) from None
         self._checked = True
