@@ -169,7 +169,7 @@ def _plan_rows(
         slug = encode_id(row.id)
         named = any(f"{kind}_{slug}" in typed for kind in ("run", "validate", "dryrun"))
         want = requests.want(
-            row.id, row.status.name, summary, rerun=options.rerun,
+            row.id, row.status.name, summary, rerun=_reruns(options, summary, row.id),
             conditional=row.priority.name == "CONDITIONAL" and not named,
             needs_open=any(n in open_ids for n in needs),
         )
@@ -192,6 +192,11 @@ def _plan_rows(
     if stale:
         raise UserError([_stale_problem(row, changes, draft) for row, changes in stale])
     return runs, messages
+
+
+def _reruns(options: Options, summary: Summary, run_id: str) -> tuple[str, ...]:
+    """The rerun asked for on the command line opens one generation, however often that line is read again."""
+    return options.rerun if summary.gen < options.rerun_gens.get(run_id, summary.gen + 1) else ()
 
 
 def _outside(want: requests.Want, summary: Summary) -> requests.Want:

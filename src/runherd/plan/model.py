@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from runherd.errors import fail
 from runherd.files import encode_id
 
 SCHEMA = 1
@@ -132,6 +133,20 @@ def needed(plan: Plan, targets: Iterable[str]) -> set[str]:
             return {r.run_id for r in plan.runs}
     wanted |= {r.run_id for r in plan.runs if r.stage in stages and r.holds_gate}
     return _with_needs(plan, wanted)
+
+
+def broken(plan: Plan, targets: Iterable[str]) -> list[RunPlan]:
+    """The runs that these targets need but that cannot be launched."""
+    wanted = needed(plan, targets)
+    return [r for r in plan.runs if r.run_id in wanted and r.live and r.problem and plan.stage(r.stage).live]
+
+
+def refuse_broken(plan: Plan, targets: Iterable[str]) -> None:
+    """Raise `UserError` with every problem of the runs that these targets need."""
+    found = broken(plan, targets)
+    if found:
+        said = "\n".join(r.problem or "" for r in found)
+        raise fail(f"{len(found)} run(s) cannot be launched; nothing is launched.\n{said}")
 
 
 def _before(plan: Plan, stage: str) -> set[str]:

@@ -16,18 +16,20 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
+from runherd.plan.model import refuse_broken
 
 ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
     "register_resource",
 )  # fmt: skip
-REENTER = "RUNHERD_REENTER"  #: counts how often this controller began anew to take in changes
+REENTER = "RUNHERD_REENTER"  #: set when this controller began anew: what its command line has opened already (JSON)
 
 
 class Refused(Exception):
@@ -142,7 +144,7 @@ class Controller:
         self.finishing = True
         if self.reenter is not None:
             self._release()
-            environment = {**os.environ, REENTER: str(int(os.environ.get(REENTER, "0")) + 1)}
+            environment = {**os.environ, REENTER: json.dumps({"rerun_gens": self._rerun_gens()})}
             environment.pop(store.VARIABLE, None)
             sys.stdout.flush()
             sys.stderr.flush()
@@ -248,6 +250,14 @@ def with_targets(argv: Sequence[str], targets: Sequence[str], extra: Sequence[st
         if targets and argv[i : i + len(targets)] == targets:
             return [*argv[: i + len(targets)], *extra, *argv[i + len(targets) :]]
     return [*extra, *argv]
+
+
+def carried() -> dict[str, int]:
+    """The generations that reruns on this command line opened before the controller began anew."""
+    try:
+        return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
+    except (ValueError, AttributeError):
+        return {}
 
 
 def give_room(workflow: Any) -> None:

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from runherd.config import save_cache
-from runherd.errors import UserError, fail
+from runherd.errors import UserError
 from runherd.files import Layout
 from runherd.plan import store
 from runherd.plan.build import PUBLISHED, Draft, build
-from runherd.plan.model import Plan, RunPlan, StagePlan, needed
+from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
-from runherd.workflow.controller import Controller, cores, register_slots, user_environment
+from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
@@ -131,9 +131,9 @@ class Herd:
         return before + [self.stamp("validated", r) for r in rows]
 
     def all_inputs(self) -> list[str]:
-        """Every gate inside what was asked for, and every row that has something due."""
+        """Every gate inside what was asked for, and every row whose records are due."""
         gates = [self.gate_passed(s.name) for s in self.plan.stages if s.live]
-        live = [r for r in self.plan.runs if r.validate_due and self.plan.stage(r.stage).live]
+        live = [r for r in self.validations() if self.plan.stage(r.stage).live]
         return gates + [self.stamp("validated", r) for r in live]
 
     def log(self, step: str, name: str) -> str:
@@ -164,7 +164,7 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
             raise WorkflowError("runherd: a job process found no frozen plan (RUNHERD_PLAN)")
         return Herd(plan, None, None)
     try:
-        options = from_config(config)
+        options = replace(from_config(config), rerun_gens=carried())
         draft = build(Path.cwd(), options, sys.argv)
     except UserError as e:
         raise WorkflowError(str(e)) from None
@@ -182,16 +182,13 @@ def count_gpus() -> int:
 
 def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
     """Refuse what the targets need but cannot have; then freeze the plan (not under `-n`)."""
-    wanted = needed(draft.plan, targets)
-    broken = [r for r in draft.plan.runs if r.run_id in wanted and r.live and r.problem and _inside(draft, r)]
+    stopping = broken(draft.plan, targets)
     for message in draft.plan.messages:
         print(f"[runherd] {message}", file=sys.stderr)
     for run in draft.plan.runs:
-        if run.live and run.problem and run not in broken:
+        if run.live and run.problem and run not in stopping:
             print(f"[runherd] warning, for later: {run.problem}", file=sys.stderr)
-    if broken:
-        said = "\n".join(r.problem or "" for r in broken)
-        raise fail(f"{len(broken)} run(s) cannot be launched; nothing is launched.\n{said}")
+    refuse_broken(draft.plan, targets)
     if workflow.dryrun:
         return
     draft.plan = replace(draft.plan, targets=tuple(targets))
@@ -201,6 +198,3 @@ def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
     draft.index.save()
     save_cache(draft.project)
 
-
-def _inside(draft: Draft, run: RunPlan) -> bool:
-    return draft.plan.stage(run.stage).live
