@@ -55,6 +55,7 @@ class Exit:
     complete: bool  #: a whole result, written by this run, is there
     missing: str | None  #: why the result is not complete
     foreign: bool  #: adopted: its exit status never reaches us
+    stop_detail: str = ""  #: the sentence behind `stop_cause`
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ def after_exit(
     """
     if exit.stop_cause in FINAL_STOPS:
         status, cls = FINAL_STOPS[exit.stop_cause]
-        return End(status, cls, exit.stop_cause.replace("_", " "))
+        return End(status, cls, exit.stop_detail or exit.stop_cause.replace("_", " "))
     if exit.stop_cause in RESUMABLE_STOPS:
         cls = RESUMABLE_STOPS[exit.stop_cause]
-        return _bounded(cls, cls.lower(), f"stopped: {exit.stop_cause}", past, bounds, operational)
+        return _bounded(cls, cls.lower(), f"stopped: {exit.stop_detail or exit.stop_cause}", past, bounds, operational)
     if exit.code == 0 or (exit.foreign and exit.lost):
         return _clean_exit(exit)
     if exit.lost is not None and exit.lost in INTERRUPTIONS:

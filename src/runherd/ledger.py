@@ -135,7 +135,7 @@ class Ended(Event):
     cls: str = ""
     result_text: str = ""
     note: str = ""
-    negative: bool = False
+    signature: str = ""  #: of the failure; equal for equal failures
 
 
 @dataclass(frozen=True)

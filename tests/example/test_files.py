@@ -76,7 +76,7 @@ def test_compared_groups_hold_one_system_with_the_same_seeds() -> None:
         for entry in entries:
             sides = [entry[key] for key in ("method", "baseline", "full") if key in entry]
             groups += [*sides, *entry.get("ablations", {}).values()]
-    assert len(groups) == 6
+    assert len(groups) == 5
     for group in groups:
         configs = [run_config(run) for run in group]
         assert len({config["params"]["system"] for config in configs}) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,15 +64,29 @@ def _read_until(lines: Iterator[str], wanted: str) -> str:
     raise AssertionError(f"{wanted!r} never came:\n{seen}")
 
 
+class Finished:
+    """One undisturbed run: its folder, its log, and its result file as bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        done = finish(command(folder))
+        assert done.returncode == 0, done.stderr
+        self.folder = folder
+        self.log = done.stdout
+        self.result = (folder / "result.json").read_bytes()
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("whole run")
-    done = finish(command(folder))
-    assert done.returncode == 0, done.stderr
-    return (folder / "result.json").read_bytes()
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    return Finished(tmp_path_factory.mktemp("whole run"))
 
 
-def test_sigkill_then_resume_gives_the_same_result_to_the_last_byte(place: Path, undisturbed: bytes) -> None:
+@pytest.fixture
+def copied(finished: Finished, place: Path) -> Path:
+    """A copy of the undisturbed run's folder, to be damaged."""
+    return shutil.copytree(finished.folder, place / "copy")
+
+
+def test_sigkill_then_resume_gives_the_same_result_to_the_last_byte(place: Path, finished: Finished) -> None:
     """Killed twice by SIGKILL and started again, the training ends as if nothing had happened."""
     first = stopped_at(command(place), f"step 40/{STEPS} ", signal.SIGKILL)
     assert first.returncode == -signal.SIGKILL
@@ -80,7 +95,7 @@ def test_sigkill_then_resume_gives_the_same_result_to_the_last_byte(place: Path,
     assert second.returncode == -signal.SIGKILL
     last = finish(command(place))
     assert last.returncode == 0, last.stderr
-    assert (place / "result.json").read_bytes() == undisturbed
+    assert (place / "result.json").read_bytes() == finished.result
 
 
 def test_a_resumed_run_does_fewer_steps_and_says_where_it_goes_on(place: Path) -> None:
@@ -95,7 +110,7 @@ def test_a_resumed_run_does_fewer_steps_and_says_where_it_goes_on(place: Path) -
     assert printed[-1] == STEPS
 
 
-def test_sigterm_saves_the_very_step_and_ends_by_the_signal(place: Path, undisturbed: bytes) -> None:
+def test_sigterm_saves_the_very_step_and_ends_by_the_signal(place: Path, finished: Finished) -> None:
     """SIGTERM leaves a checkpoint of the last finished step, and the process is seen to die of SIGTERM."""
     stopped = stopped_at(command(place, "--checkpoint-every", "100000"), f"step 50/{STEPS} ", signal.SIGTERM)
     assert stopped.returncode == -signal.SIGTERM
@@ -103,10 +118,10 @@ def test_sigterm_saves_the_very_step_and_ends_by_the_signal(place: Path, undistu
     assert saved is not None
     done = finish(command(place))
     assert f"resume: from step {saved[1]}/" in done.stdout
-    assert (place / "result.json").read_bytes() == undisturbed
+    assert (place / "result.json").read_bytes() == finished.result
 
 
-def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(place: Path, undisturbed: bytes) -> None:
+def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(place: Path, finished: Finished) -> None:
     """Cut the newest array file short: the program says so, goes on from the older one, ends the same."""
     stopped_at(command(place), f"step 70/{STEPS} ", signal.SIGKILL)
     folder = place / "result ckpt"
@@ -115,46 +130,43 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(place: Path, und
     done = finish(command(place))
     assert f"{arrays[-1].stem}.json is passed over" in done.stdout
     assert f"({arrays[-2].stem}.json)" in done.stdout
-    assert (place / "result.json").read_bytes() == undisturbed
+    assert (place / "result.json").read_bytes() == finished.result
 
 
-def test_arrays_without_manifest_do_not_count(place: Path) -> None:
+def test_arrays_without_manifest_do_not_count(copied: Path) -> None:
     """A kill between array file and manifest leaves a checkpoint that is not used."""
-    finish(command(place))
-    folder = place / "result ckpt"
+    folder = copied / "result ckpt"
     newest = sorted(folder.glob("step-*.json"))[-1]
     newest.unlink()
-    done = finish(command(place))
+    done = finish(command(copied))
     assert f"resume: from step {STEPS - 10}/" in done.stdout
 
 
-def test_two_checkpoints_are_kept_and_their_manifests_vouch_for_them(place: Path) -> None:
+def test_two_checkpoints_are_kept_and_their_manifests_vouch_for_them(finished: Finished) -> None:
     """The folder holds the last two steps, each with fingerprint and sha256, and no leftovers."""
-    finish(command(place))
-    folder = place / "result ckpt"
+    folder = finished.folder / "result ckpt"
     names = sorted(p.name for p in folder.iterdir())
     assert names == [f"step-{s:06d}.{kind}" for s in (STEPS - 10, STEPS) for kind in ("json", "npz")]
     manifest = json.loads((folder / names[0]).read_text())
-    result = json.loads((place / "result.json").read_text())
+    result = json.loads(finished.result)
     assert manifest["step"] == STEPS - 10
     assert manifest["fingerprint"] == result["config"]["fingerprint"]
     assert re.fullmatch(r"[0-9a-f]{64}", manifest["sha256"])
 
 
-def test_another_configurations_checkpoint_is_refused(place: Path) -> None:
+def test_another_configurations_checkpoint_is_refused(copied: Path) -> None:
     """With another seed in the same folder the program stops with a message, and writes no result."""
-    finish(command(place))
-    (place / "result.json").unlink()
-    done = finish(command(place, seed=6))
+    (copied / "result.json").unlink()
+    done = finish(command(copied, seed=6))
     assert done.returncode == 2
     assert "belongs to configuration" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (place / "result.json").exists()
+    assert not (copied / "result.json").exists()
 
 
-def test_result_holds_metrics_items_history_and_the_completeness_mark(undisturbed: bytes) -> None:
+def test_result_holds_metrics_items_history_and_the_completeness_mark(finished: Finished) -> None:
     """Accuracy is the share of correct items, ids are unique, the history rises to the last step."""
-    result = json.loads(undisturbed)
+    result = json.loads(finished.result)
     items = result["per_item"]
     assert len(items) == len({item["id"] for item in items}) == 225
     assert all(item["correct"] == (item["response"] == item["label"]) for item in items)
@@ -164,10 +176,9 @@ def test_result_holds_metrics_items_history_and_the_completeness_mark(undisturbe
     assert result["complete"] is True
 
 
-def test_progress_lines_have_step_total_and_loss(place: Path) -> None:
+def test_progress_lines_have_step_total_and_loss(finished: Finished) -> None:
     """Every progress line can be read as `step N/TOTAL loss=X`."""
-    log = finish(command(place)).stdout
-    lines = [line for line in log.splitlines() if line.startswith("step ")]
+    lines = [line for line in finished.log.splitlines() if line.startswith("step ")]
     assert len(lines) == STEPS // 10
     assert all(re.fullmatch(rf"step \d+/{STEPS} loss=\d+\.\d{{4}}", line) for line in lines)
 
@@ -185,13 +196,13 @@ def test_dry_run_is_short_and_leaves_the_real_checkpoints_alone(place: Path) -> 
     assert {p.name: p.read_bytes() for p in folder.glob("step-*")} == before
 
 
-def test_seeds_differ_and_one_seed_repeats(place: Path, undisturbed: bytes) -> None:
+def test_seeds_differ_and_one_seed_repeats(place: Path, finished: Finished) -> None:
     """The seed decides the outcome: the same one repeats it, another one changes the losses."""
     finish(command(place, name="same"))
     finish(command(place, name="other", seed=6))
-    assert (place / "same.json").read_bytes() == undisturbed
+    assert (place / "same.json").read_bytes() == finished.result
     other = json.loads((place / "other.json").read_text())
-    assert other["history"] != json.loads(undisturbed)["history"]
+    assert other["history"] != json.loads(finished.result)["history"]
 
 
 def test_the_program_is_no_part_of_runherd() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runherd.config import yamlsource
+from runherd.config import cells, check, yamlsource
+from runherd.config.grid import expand
 from runherd.config.merge import DELETE, Layer, fold
 from runherd.config.project import ProjectConfig
-from runherd.config.resolve import merged
+from runherd.config.render import check_command
+from runherd.config.resolve import merged, resolve
 from runherd.config.spec import Origin, RowInput, leaves, lookup
-from runherd.files import write_atomic
+from runherd.config.stack import find_named
+from runherd.errors import Problem, UserError, did_you_mean
+from runherd.files import decode_id, write_atomic
 
 #: What identifies a run may be written out even where it equals a default.
 EXEMPT = ("seed", "benchmark", "mode", "model", "needs", "description")
@@ -45,6 +49,60 @@ def restated(project: ProjectConfig, rows: Iterable[RowInput]) -> list[Restated]
         common = set.intersection(*(set(keys) for keys in found))
         out += [found[0][key] for key in found[0] if key in common]
     return out
+
+
+def rows_with_files(project: ProjectConfig, rows: Mapping[str, RowInput]) -> list[RowInput]:
+    """The tracker's rows, and a bare row for each run file that belongs to none of them."""
+    bare = [RowInput(decode_id(path.stem)) for path in _run_files(project)]
+    used = {row.row_id for row in rows.values()}
+    shared = {str(find_named(project, n)) for row in rows.values() if (n := cells.config_cell(row))}
+    own = [row for row in bare if row.id not in used and str(project.run_file(row.id)) not in shared]
+    return [*rows.values(), *own]
+
+
+def _run_files(project: ProjectConfig) -> list[Path]:
+    return sorted((project.configs / "runs").glob("*.yaml"))
+
+
+def file_problems(
+    project: ProjectConfig, rows: Mapping[str, RowInput]
+) -> tuple[list[Problem], list[Problem]]:
+    """Errors of all layer files and rows, and warnings of run files that no row uses."""
+    problems: list[Problem] = []
+    for path in project.default_files():
+        kind = "model" if path.parent.name == "models" else "benchmark"
+        document = yamlsource.read(path, project.shown(path))
+        assert document is not None
+        problems += check.layer_file_problems(document, "global" if path.name == "global.yaml" else kind)
+    for row in rows_with_files(project, rows):
+        try:
+            for sub in expand(project, row):
+                problems += check_command(resolve(project, sub))
+        except UserError as error:
+            problems += error.problems
+    return list(dict.fromkeys(problems)), _unused(project, rows) if rows else []
+
+
+def _unused(project: ProjectConfig, rows: Mapping[str, RowInput]) -> list[Problem]:
+    out = []
+    for row in rows_with_files(project, rows):
+        if row.id not in rows:
+            near = did_you_mean(row.id, rows)
+            hint = f"did you mean `{near}`?" if near else None
+            out.append(
+                Problem("no tracker row uses this file", project.shown(project.run_file(row.id)), hint=hint)
+            )
+    return out
+
+
+def fix_all(project: ProjectConfig, findings: Sequence[Restated]) -> tuple[list[Restated], list[Restated]]:
+    """Remove restated settings file by file; return (fixed, left for a person)."""
+    left: list[Restated] = []
+    for path in dict.fromkeys(item.path for item in findings):
+        own = [item for item in findings if item.path == path]
+        kept = fix(path, [item.key for item in own], project.shown(path))
+        left += [item for item in own if item.key in kept]
+    return [item for item in findings if item not in left], left
 
 
 def _of_row(project: ProjectConfig, run: Layer, layers: Sequence[Layer]) -> dict[str, Restated]:

@@ -51,6 +51,7 @@ class ProjectConfig:
     shipped: Path | None = None
     files: tuple[str, ...] = ()  #: layer files that were read, as shown to people
     data: Mapping[str, Any] = field(default_factory=dict)  #: project.yaml as read
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  #: facts found once
 
     @cached_property
     def layout(self) -> Layout:
@@ -89,6 +90,12 @@ class ProjectConfig:
 
     def default_dirs(self) -> list[Path]:
         """The `_defaults` folders, lowest first; one when the project is where the defaults ship from."""
+        if "default_dirs" not in self.memo:
+            self.memo["default_dirs"] = self._default_dirs()
+        found: list[Path] = self.memo["default_dirs"]
+        return found
+
+    def _default_dirs(self) -> list[Path]:
         own = self.configs / "_defaults"
         if self.shipped is None:
             return [own]

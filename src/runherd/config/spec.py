@@ -5,6 +5,7 @@ Standard library only: a supervisor reads `spec.json` with nothing else loaded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -161,10 +162,12 @@ class Difference:
         return f"{self.key}: {side(self.old, self.old_origin)} -> {side(self.new, self.new_origin)}"
 
 
+_PLAIN_KEY = re.compile(r'[^."\\ ]+').fullmatch
+
+
 def join(prefix: str, key: str) -> str:
     """Append `key` to a dotted path; a key with a dot, quote or space in it is written quoted."""
-    plain = key and not any(ch in '."\\ ' for ch in key)
-    shown = key if plain else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    shown = key if _PLAIN_KEY(key) else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return f"{prefix}.{shown}" if prefix else shown
 
 

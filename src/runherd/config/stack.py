@@ -40,6 +40,7 @@ class Stack:
         self.problems: list[Problem] = []
         self.files: dict[str, str] = {}
         self.layers: list[Layer] = []
+        self._globals: list[Layer] | None = None
         self.command_layer = command_layer(command_line, self.problems)
         self.tracker_layer = names.renamed(
             cells.tracker_layer(row, project.tracker, dict(project.columns)), self.problems
@@ -173,6 +174,11 @@ class Stack:
 
     def globals(self) -> list[Layer]:
         """`global.yaml`, shipped and own, with CLAUDE.md above the shipped one."""
+        if self._globals is None:
+            self._globals = self._read_globals()
+        return self._globals
+
+    def _read_globals(self) -> list[Layer]:
         out = []
         for i, folder in enumerate(self.project.default_dirs()):
             layer = self.read(folder / "global.yaml", "global")

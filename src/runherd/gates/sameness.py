@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from runherd.config.identity import canonical
 from runherd.gates.context import CannotJudge
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.sentences import listing
@@ -13,7 +14,7 @@ from runherd.gates.sentences import listing
 NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
-    | {"collect", "wandb"}
+    | {"collect", "wandb", "row"}
 )
 #: Keys that say what is measured: they may differ only where the criterion names them.
 MEASURED_BY = frozenset({"benchmark", "dataset", "split", "expected", "limit", "n", "protocol", "metric"})
@@ -26,7 +27,8 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     data = run.spec.get("data") if run.spec else None
     if not isinstance(data, Mapping):
         return None
-    return {k: v for k, v in _flat(data, "") if k.partition(".")[0] not in NOT_COMPARED}
+    columns = {k: v for k, v in canonical(data).items() if k.startswith("row.")}  # those that the command uses
+    return {k: v for k, v in _flat(data, "") if k.partition(".")[0] not in NOT_COMPARED} | columns
 
 
 def differences(a: RunEvidence, b: RunEvidence) -> Differences | None:

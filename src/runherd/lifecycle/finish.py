@@ -12,13 +12,13 @@ from runherd.supervise.place import Place
 CELL = {"done": "DONE", "blocked": "BLOCKED", "cancelled": "BLOCKED", "failed": "FAILED"}
 
 
-def end(place: Place, status: str, cls: str, note: str, result_text: str = "", negative: bool = False) -> None:
+def end(place: Place, status: str, cls: str, note: str, result_text: str = "", signature: str = "") -> None:
     """Write records that need no program (cost, result), the end, and what follows from it."""
     from runherd.lifecycle import records
 
     h = place.history()
     if h.ended is None:
-        ended = ledger.Ended(h.gen, status, cls, result_text, note, negative)
+        ended = ledger.Ended(h.gen, status, cls, result_text, note, signature)
         records.write(place, ended)
         place.record(ended)
     finish(place)

@@ -150,8 +150,10 @@ def result_text(place: Place, data: dict[str, Any], metrics: dict[str, Any]) -> 
 
 
 def number(value: float) -> str:
-    """A number as a person writes it into a table: integers whole, else four significant digits."""
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
+    """A number as a person writes it into a table: integers whole, ordinary ones with four decimals."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 100 else f"{value:.4g}"
 
 
 def worst_finding(validation: Any) -> str:

@@ -37,7 +37,8 @@ def settle(place: Place, number: int) -> None:
     if decision.status == "done":
         _end_done(place, attempt, data, collected, decision)
     else:
-        end(place, decision.status, decision.cls, _blocked_note(place, decision))
+        signature = failure.signature if failure else decision.cls.lower()
+        end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
 
 
 def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
@@ -56,7 +57,12 @@ def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
         complete=collected.complete,
         missing=collected.missing,
         foreign=bool(command.get("foreign")),
+        stop_detail=(attempt.stopping.detail if attempt.stopping else "").removeprefix(_prefix(attempt)),
     )
+
+
+def _prefix(attempt: Attempt) -> str:
+    return f"{attempt.stopping.cause.upper()}: " if attempt.stopping else ""
 
 
 def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.Exit) -> heal.Failure | None:

@@ -30,6 +30,7 @@ class Summary:
     launched: bool = False  #: the current generation has an attempt
     identity: str = ""
     note: str = ""
+    signature: str = ""  #: of the failure that ended it
     stage: str = ""
     content_key: str = ""  #: key of the layers and cells whose identity was compared last
 
@@ -51,6 +52,7 @@ def summarise(events: list[ledger.Event], content_key: str = "") -> Summary:
         launched=h.last_attempt is not None,
         identity=h.requested.identity if h.requested else "",
         note=h.ended.note if h.ended else "",
+        signature=h.ended.signature if h.ended else "",
         stage=h.requested.stage if h.requested else "",
         content_key=content_key,
     )

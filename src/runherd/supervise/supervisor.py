@@ -66,7 +66,8 @@ class Supervisor:
                 case evidence.Withdraw():
                     self.step("withdraw")
                 case evidence.Finish():
-                    self.step("finish")
+                    if not self.place.history().final_cell_written:
+                        self.step("finish")
                     return
                 case evidence.CannotTell(why):
                     self.place.record(ledger.Noted(self.place.history().gen, why))

@@ -96,19 +96,27 @@ def observe(raw_statuses: Iterable[str], legend: Iterable[tuple[str, Status]] = 
         facts["emoji"] += n * _leads_with_sign(body, signs)
         facts["zh"] += n * any("\u3400" <= c <= "\u9fff" for c in body)
         facts["pt"] += n * bool(_PORTUGUESE.search(body))
-        letters = "".join(c for c in body.split(" — ")[0] if c.isalpha() and c.isascii())
-        if letters:
-            cases["upper" if letters.isupper() else "lower" if letters.islower() else "title"] += n
+        case = _case(body)
+        if case:
+            cases[case] += n
     half = facts["all"] / 2
+    usual = cases.most_common(1)[0][0] if cases else "upper"
     return Dialect(
-        pure={status: seen.most_common(1)[0][0] for status, seen in pure.items()},
+        pure={s: max(seen, key=lambda raw: (seen[raw], _case(raw) == usual)) for s, seen in pure.items()},
         wrap=wraps.most_common(1)[0][0] if wraps else "",
-        case=cases.most_common(1)[0][0] if cases else "upper",
+        case=usual,
         emoji=facts["emoji"] > half,
         boxes=facts["box"] > half,
         language="zh" if facts["zh"] > half else "pt" if facts["pt"] > half else "en",
         legend={status: sign for sign, status in reversed(signs)},
     )
+
+
+def _case(body: str) -> str | None:
+    letters = "".join(c for c in body.split(" — ")[0] if c.isalpha() and c.isascii())
+    if not letters:
+        return None
+    return "upper" if letters.isupper() else "lower" if letters.islower() else "title"
 
 
 def _is_sign(raw: str) -> bool:

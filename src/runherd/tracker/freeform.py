@@ -196,11 +196,8 @@ def _sections(scan: Scan) -> Iterator[Entry | None]:
         run_id = leading_id(heading.text)
         if run_id is None:
             continue
-        end = len(scan.lines)
-        for later in scan.headings[index + 1 :]:
-            if later.level <= heading.level:
-                end = later.line
-                break
+        later = (h.line for h in scan.headings[index + 1 :] if h.level < 7)
+        end = next(later, len(scan.lines))
         yield _section(scan, heading, run_id, end, scan.headings[:index])
 
 

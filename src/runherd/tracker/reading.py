@@ -11,7 +11,8 @@ from runherd.errors import Problem, fail
 from runherd.tracker import freeform, ragged
 from runherd.tracker.cells import plain, plain_id
 from runherd.tracker.classify import RunTable, run_tables
-from runherd.tracker.ids import expand, is_template
+from runherd.tracker.headings import stage_of
+from runherd.tracker.ids import expand, is_template, looks_like_id
 from runherd.tracker.legend import read_legend
 from runherd.tracker.model import Document, Priority, Row, Status
 from runherd.tracker.scan import RawRow, Scan, scan
@@ -118,14 +119,12 @@ def _table_sites(reading: Reading, table: RunTable) -> None:
         readonly = reason
         if len(raw.cells) != width:
             readonly = ragged.align(raw, table, reading.scan) or readonly
-            if readonly:
-                reading.problems.append(
-                    (raw.line, readonly, "write as many cells as the header has; a pipe is \\|")
-                )
+            why = readonly or f"the row has {len(raw.as_split or raw.cells)} cells, its header {width}"
+            reading.problems.append((raw.line, why, "write as many cells as the header has; a pipe is \\|"))
         cells = raw.cells
         run_id = plain_id(cells[column]) if column < len(cells) else ""
-        if not run_id or (not cells[-1].strip() and _separator(cells)):
-            stage = _separator(cells) or stage
+        if not run_id or (not cells[-1].strip() and _is_separator(cells, run_id)):
+            stage = _only_cell(cells) or stage
             continue
         if not run_id.isalnum():
             readonly = readonly or _several(run_id)
@@ -146,8 +145,12 @@ def _several(run_id: str) -> str | None:
     return "the id is a template; give each run its own row" if is_template(run_id) else None
 
 
-def _separator(cells: list[str]) -> str | None:
-    """Return the text of a row with one filled cell, which heads the rows under it."""
+def _is_separator(cells: list[str], run_id: str) -> bool:
+    """Tell whether the row has one filled cell that is no run's id: it heads the rows under it."""
+    return _only_cell(cells) is not None and (not looks_like_id(run_id) or stage_of([run_id]) == run_id)
+
+
+def _only_cell(cells: list[str]) -> str | None:
     filled = [plain(c) for c in cells if c.strip()]
     return filled[0] if len(filled) == 1 else None
 

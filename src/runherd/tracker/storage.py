@@ -181,6 +181,26 @@ def _put_in_place(
         new.path.replace(real)
         _sync_folder(real.parent)
         return applied
+    try:
+        applied = _merge_saved(new, real, data, applied, wanted, aliases)
+    except BaseException:
+        exchange(new.path, real)  # the other's version goes back to its place; our update is still due
+        raise
+    _sync_folder(real.parent)
+    return applied
+
+
+def _merge_saved(
+    new: _New,
+    real: Path,
+    data: bytes,
+    applied: Applied,
+    wanted: list[Update],
+    aliases: Mapping[str, str] | None,
+) -> Applied:
+    """Look at what the exchange brought out; while it is not what we read, merge and exchange again."""
+    from runherd.tracker.exchange import exchange
+
     for _ in range(_MAX_ROUNDS):
         before, seen = _read_settled(new.path)
         if before == data:
@@ -192,10 +212,9 @@ def _put_in_place(
             exchange(again.path, real)
             again.path.replace(new.path)
         finally:
-            # Its lock must outlive this function: the caller closes `new`, the kernel the rest.
+            # Its lock must outlive this function: the caller closes `new.fd`.
             os.dup2(again.fd, new.fd)
             again.discard()
-    _sync_folder(real.parent)
     return applied
 
 

@@ -13,6 +13,8 @@ from runherd.plan.model import Plan, RunPlan
 from runherd.plan.options import Options
 from runherd.supervise.place import Place
 
+SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in the report
+
 
 def say(draft: Draft, *, left: bool) -> None:
     """Refresh the report and print the summary after Snakemake's last line."""
@@ -46,7 +48,9 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
             passed = draft.layout.gate_passed(stage.name).exists()
             word = verdict.get("verdict") if not verdict.get("override") else "OVERRIDDEN"
             mark = "passed" if passed else "NOT passed"
-            lines.append(f"[runherd] gate {stage.name} {mark} ({word}): {verdict.get('sentence')}")
+            sentence = str(verdict.get("sentence") or "").removeprefix(f"{stage.name} {verdict.get('verdict')}: ")
+            short = sentence if len(sentence) <= SENTENCE_CHARS else sentence[: SENTENCE_CHARS - 1] + "…"
+            lines.append(f"[runherd] gate {stage.name} {mark} ({word}): {short}")
     active = [r.run_id for r in plan.runs if r.mode == "continue"]
     if active:
         lines.append(
@@ -58,7 +62,8 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
         lines += [f"[runherd] preflight stopped: {f['what']}" for f in preflight["findings"] if f.get("stops")]
     blocked = [r for r in plan.runs if r.ended in ("blocked", "cancelled", "failed")]
     if blocked and not left:
-        lines.append(f"[runherd] next: mend the cause, set {blocked[0].run_id} to TODO in {plan.tracker}, run snakemake")
+        first = blocked[0].run_id
+        lines.append(f"[runherd] next: mend the cause, set {first} to TODO in {plan.tracker}, run snakemake")
     lines.append(f"[runherd] look at: {plan.tracker}, {plan.paths['report']}/index.html, or: runherd status")
     return lines
 

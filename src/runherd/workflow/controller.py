@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Controller:
         self.before_jobs = before_jobs
         self.at_work = False
         self.leaving = False
+        self.finishing = False
         self.reenter: list[str] | None = None
         self._fd: int | None = None
         self._checked = False
@@ -112,6 +114,7 @@ class Controller:
         self.workflow.execution_settings.keep_going = True
         self.workflow.dag_settings.force_incomplete = True
         self._replace_graceful_exit()
+        give_room(self.workflow)
         atexit.register(self._finish)
         threading.Thread(target=self._watch_for_changes, daemon=True).start()
 
@@ -119,20 +122,16 @@ class Controller:
         from snakemake.scheduling import job_scheduler
 
         job_scheduler.JobScheduler.exit_gracefully = lambda _self, *_: self.leave()
-        signal.signal(signal.SIGHUP, lambda *_: self.leave())
-        signal.signal(signal.SIGTERM, lambda *_: self.leave())
+        for signum in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_: self.leave())
 
     # -- leaving -----------------------------------------------------------------
     def leave(self) -> None:
         """Leave now: end our own waiters (the runs go on), then stop as Ctrl-C does."""
-        if self.leaving:
-            return
+        if self.finishing:
+            return  # the closing words are being said already
         self.leaving = True
-        for child in own_children():
-            try:
-                os.kill(child, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
+        end_children()
         raise KeyboardInterrupt
 
     def _finish(self) -> None:
@@ -140,6 +139,7 @@ class Controller:
         from runherd.plan import store
         from runherd.workflow import closing
 
+        self.finishing = True
         if self.reenter is not None:
             self._release()
             environment = {**os.environ, REENTER: str(int(os.environ.get(REENTER, "0")) + 1)}
@@ -248,6 +248,44 @@ def with_targets(argv: Sequence[str], targets: Sequence[str], extra: Sequence[st
         if targets and argv[i : i + len(targets)] == targets:
             return [*argv[: i + len(targets)], *extra, *argv[i + len(targets) :]]
     return [*extra, *argv]
+
+
+def give_room(workflow: Any) -> None:
+    """Let the local executor hold every waiting run beside the short steps, and leave without starting more.
+
+    Its pool has room for the cores and five more jobs; waiting runs take none
+    of the cores, but fill that pool, and the steps behind them never come on.
+    """
+    from snakemake.executors.local import Executor
+
+    parallel = workflow.global_resources["runs"].value
+    made = Executor.__post_init__
+
+    def with_room(executor: Any) -> None:
+        made(executor)
+        executor.workers += parallel if isinstance(parallel, int) else 0
+        executor.pool = ThreadPoolExecutor(max_workers=executor.workers)
+
+    Executor.__post_init__ = with_room
+    Executor.cancel = lambda executor: drain(executor.pool)
+
+
+def drain(pool: ThreadPoolExecutor) -> None:
+    """Close the pool: drop what waits in it, and end our children until none of its threads holds one."""
+    closing = threading.Thread(target=lambda: pool.shutdown(cancel_futures=True), daemon=True)
+    closing.start()
+    while closing.is_alive():
+        end_children()
+        closing.join(0.05)
+
+
+def end_children() -> None:
+    """SIGTERM to our direct children: they are short steps and waiters, never a supervisor or a program."""
+    for child in own_children():
+        try:
+            os.kill(child, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
 
 
 def own_children() -> list[int]:
