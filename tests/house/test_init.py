@@ -19,7 +19,10 @@ from runherd.gates import load_criteria
 from runherd.init import content, naming, planning, rows, survey
 from runherd.plan.build import row_input
 
-HEADER = "| Run ID | Milestone | Purpose | System / Variant | Split | Metrics | Priority | Status | Notes |\n|---|---|---|---|---|---|---|---|---|\n"
+HEADER = (
+    "| Run ID | Milestone | Purpose | System / Variant | Split | Metrics | Priority | Status | Notes |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
 
 
 def table(*lines: tuple[str, str, str, str]) -> str:
@@ -45,14 +48,15 @@ def put(repo: Path, name: str, text: str) -> Path:
 
 
 def tree(repo: Path) -> dict[str, bytes]:
-    return {
-        str(p.relative_to(repo)): p.read_bytes() for p in sorted(repo.rglob("*")) if p.is_file() and ".git/" not in str(p)
-    }  # fmt: skip
+    files = [p for p in sorted(repo.rglob("*")) if p.is_file() and ".git/" not in str(p)]
+    return {str(p.relative_to(repo)): p.read_bytes() for p in files}
 
 
 def test_proposes_every_file_and_writes_it(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --yes the files appear exactly as shown, the tracker keeps its bytes, and every file can be read by us."""
-    tracker = put(repo, "refine-logs/EXPERIMENT_TRACKER.md", table(("R001", "M0", "MUST", "TODO"), ("R2: x", "M / é", "", "TODO")))
+    tracker = put(
+        repo, "refine-logs/EXPERIMENT_TRACKER.md", table(("R001", "M0", "MUST", "TODO"), ("R2: x", "M / é", "", "TODO"))
+    )
     before = tracker.read_bytes()
     assert main(["init", "--yes"]) == 0
     said = capsys.readouterr().out
@@ -78,7 +82,12 @@ def test_uncommented_examples_are_right(repo: Path) -> None:
     put(repo, "EXPERIMENT_TRACKER.md", table(("R001", "M0", "MUST", "TODO"), ("R002", "M0", "MUST", "TODO")))
     assert main(["init", "--yes"]) == 0
     stub = repo / "configs/runs/R001.yaml"
-    stub.write_text(stub.read_text().replace("# command:", "command:").replace("# seed: 0", "seed: 3").replace("# expected:", "expected:"))
+    stub.write_text(
+        stub.read_text()
+        .replace("# command:", "command:")
+        .replace("# seed: 0", "seed: 3")
+        .replace("# expected:", "expected:")
+    )
     path = repo / "configs/project.yaml"
     head, _, pattern = path.read_text().partition("# patterns:")
     path.write_text(head + "patterns:" + pattern.replace("\n# ", "\n").replace("\n#", "\n"))
@@ -99,7 +108,9 @@ def test_never_overwrites_and_is_idempotent(repo: Path, capsys: pytest.CaptureFi
         put(repo, name, text)
     assert main(["init", "--yes"]) == 0
     files = tree(repo)
-    assert {n: files[n].decode() for n in mine if n != ".gitignore"} == {n: t for n, t in mine.items() if n != ".gitignore"}
+    assert {n: files[n].decode() for n in mine if n != ".gitignore"} == {
+        n: t for n, t in mine.items() if n != ".gitignore"
+    }
     assert files[".gitignore"].decode().startswith("*.pyc\n.snakemake/\n# runherd\n.runherd/\n")
     capsys.readouterr()
     assert main(["init", "--yes"]) == 0
@@ -235,7 +246,13 @@ def test_a_file_that_appears_meanwhile_is_left_alone(repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ids", "pattern"),
-    [(["R001", "R002"], "R*"), (["M1-a", "M1-b"], "M1-*"), (["R100", "R101"], "R*"), (["a", "b"], "*"), (["x[1]", "x[2]"], "x*")],
+    [
+        (["R001", "R002"], "R*"),
+        (["M1-a", "M1-b"], "M1-*"),
+        (["R100", "R101"], "R*"),
+        (["a", "b"], "*"),
+        (["x[1]", "x[2]"], "x*"),
+    ],
 )
 def test_glob_covers_the_ids(ids: list[str], pattern: str) -> None:
     """The pattern is the common beginning, not cut inside a number, and holds no glob character of the ids."""

@@ -56,7 +56,9 @@ def test_cron_line_is_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     tab = tmp_path / "tab"
     tab.write_text("0 1 * * * backup")
     tool = tmp_path / "crontab"
-    tool.write_text(f'#!/bin/sh\ncase "$1" in -l) cat "{tab}";; -) cat > "{tab}.new" && mv "{tab}.new" "{tab}";; esac\n')
+    tool.write_text(
+        f'#!/bin/sh\ncase "$1" in -l) cat "{tab}";; -) cat > "{tab}.new" && mv "{tab}.new" "{tab}";; esac\n'
+    )
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert restart.install_cron("@reboot x") and not restart.install_cron("@reboot x")

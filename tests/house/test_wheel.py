@@ -15,10 +15,14 @@ DATA = Path(__file__).parent / "data"
 
 def test_wheel_carries_the_workflow(installed: Installed) -> None:
     """Snakefile, rules, scripts, default layers and profiles are in the wheel, byte for byte."""
+    inside = "runherd/_workflow/"
     with zipfile.ZipFile(installed.wheel) as archive:
-        shipped = {n.removeprefix("runherd/_workflow/"): archive.read(n) for n in archive.namelist() if "_workflow/" in n}
-    wanted = ["Snakefile", *(str(p.relative_to(REPOSITORY)) for f in ("rules", "scripts", "profiles", "configs/_defaults")
-              for p in (REPOSITORY / f).rglob("*") if p.suffix in (".smk", ".py", ".yaml"))]  # fmt: skip
+        names = [n for n in archive.namelist() if n.startswith(inside)]
+        shipped = {n.removeprefix(inside): archive.read(n) for n in names}
+    wanted = ["Snakefile"]
+    for folder in ("rules", "scripts", "profiles", "configs/_defaults"):
+        files = [p for p in (REPOSITORY / folder).rglob("*") if p.suffix in (".smk", ".py", ".yaml")]
+        wanted += [str(p.relative_to(REPOSITORY)) for p in files]
     assert {name: shipped.get(name) for name in wanted} == {n: (REPOSITORY / n).read_bytes() for n in wanted}
     assert len(wanted) > 15
 
@@ -54,5 +58,7 @@ def test_installed_package_works_without_the_checkout(installed: Installed, tmp_
     again = installed.run("snakemake", "--cores", "2", cwd=repo)
     assert again.returncode == 0 and "Nothing to be done" in again.stdout + again.stderr
     assert str(REPOSITORY) not in began.stdout + done.stderr + again.stderr
-    named = subprocess.run(["grep", "-rl", "--binary-files=text", str(REPOSITORY), str(repo)], capture_output=True, text=True)
+    named = subprocess.run(
+        ["grep", "-rl", "--binary-files=text", str(REPOSITORY), str(repo)], capture_output=True, text=True
+    )
     assert named.stdout == ""  # no record, log or plan names a file of the checkout

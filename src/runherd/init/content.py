@@ -53,7 +53,7 @@ def project(tracker: str, names: Names, ids: Sequence[str], needy: int, *, claud
         f"# How runs are started, many at once{many}.",
         "# Words in {{ }} are filled in and quoted: run_id, seed, result, workdir, checkpoint, resume,",
         '# limit, gpus, workers, params.NAME, row["Column of the tracker"].',
-        "# The program writes its result, a JSON object with \"metrics\", to {{ result }}.",
+        '# The program writes its result, a JSON object with "metrics", to {{ result }}.',
         "# patterns:",
         f"#   {_text(rows.glob(ids))}:",
         f'#     command: "{EXAMPLE_COMMAND}"',
