@@ -69,7 +69,7 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
             )  # fmt: skip
         fd = locks.try_lock(place.layout.supervisor_lock(run.run_id))
         if fd is None:
-            _wait_for_supervisor(place)
+            wait_for_supervisor(place)
             continue
         try:
             if h.gen < gen:
@@ -79,7 +79,7 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
             start_supervisor(place, fd)
         finally:
             os.close(fd)
-        _wait_for_supervisor(place)
+        wait_for_supervisor(place)
 
 
 def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
@@ -127,11 +127,15 @@ def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
     return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"
 
 
-def _wait_for_supervisor(place: Place) -> None:
-    """Wait until the lock is free: on the holder's pidfd where it has signed, else in short looks."""
+def wait_for_supervisor(place: Place) -> bool:
+    """Wait until the lock is free: on the holder's pidfd where it has signed, else in short looks.
+
+    False when nobody held it.
+    """
     path = place.layout.supervisor_lock(place.run_id)
-    pause = 0.01
+    pause, held = 0.01, False
     while locks.is_held(path):
+        held = True
         who = locks.holder(path)
         fd = processes.open_pidfd(who) if who is not None else None
         if fd is None:
@@ -142,6 +146,7 @@ def _wait_for_supervisor(place: Place) -> None:
             select.select([fd], [], [], 600)
         finally:
             os.close(fd)
+    return held
 
 
 def _ledger_size(place: Place) -> int:
