@@ -57,10 +57,11 @@ def write_cell(
     from runherd import tracker
 
     spec: Any = read_json(place.layout.spec(place.run_id))
-    name = spec.get("tracker") if isinstance(spec, dict) else None
-    if not name:
-        return "the run belongs to no tracker"
     h = place.history()
+    name = spec.get("tracker") if isinstance(spec, dict) else None
+    if not name:  # launched without a tracker row: there is no cell, so nothing stays due
+        place.record(ledger.CellWritten(h.gen, status, final))
+        return None
     update = tracker.Update(place.run_id, tracker.Status[status], result or None, note if final else None)
     outcome = tracker.update(place.layout.root / name, [update], aliases=spec.get("columns") or None)
     if place.run_id in outcome.written:

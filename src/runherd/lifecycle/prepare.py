@@ -10,6 +10,7 @@ from typing import Any
 from runherd import gpu, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
+from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
 from runherd.files import encode_id, write_json
 from runherd.lifecycle.finish import end
@@ -69,27 +70,13 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
         "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
-        "wall_time_s": wall_time(spec), "git": git_state(layout.root), "host": processes.hostname(),
+        "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
+        "git": git_state(layout.root), "host": processes.hostname(),
     }  # fmt: skip
 
 
 def _mark(place: Place, step: str, identity: str) -> Path:
     return place.dir / "steps" / f"{encode_id(step)}.{identity[-12:]}.json"
-
-
-def wall_time(spec: Spec) -> float | None:
-    """The wall-time limit in seconds; raises `UserError` for a formula that cannot be computed."""
-    written = spec.get("execution.wall_time")
-    if written is None:
-        return None
-    if isinstance(written, int | float):
-        return float(written)
-    from runherd.config import derive
-
-    seconds = getattr(derive, "wall_time_s", None)
-    if seconds is None:
-        raise UserError([])
-    return float(seconds(spec))
 
 
 def git_state(root: Path) -> dict[str, Any] | None:

@@ -62,7 +62,8 @@ def build(root: Path, options: Options, typed: Collection[str] = (), *, specs: b
     )
     plan = Plan(
         root=str(root), tracker=str(project.tracker), nonce=uuid.uuid4().hex[:12], runs=(), stages=stage_plans,
-        paths=paths, criteria=str(project.criteria),
+        paths=paths, criteria=str(project.criteria), document=str(project.plan), accept_drift=options.accept_drift,
+        budget=dict(project.budget),
     )  # fmt: skip
     draft = Draft(plan, layout, index, project, rows={r.id: r for r in rows})
     draft.reads_layers = specs

@@ -76,6 +76,9 @@ class Plan:
     messages: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     parallel: int | None = None
+    document: str = ""  #: the plan that people wrote (EXPERIMENT_PLAN.md)
+    accept_drift: tuple[str, ...] = ()
+    budget: dict[str, float] = field(default_factory=dict)
 
     def run(self, run_id: str) -> RunPlan:
         return next(r for r in self.runs if r.run_id == run_id)
@@ -96,6 +99,7 @@ class Plan:
         rest = {k: v for k, v in value.items() if k not in ("schema", "runs", "stages")}
         rest["messages"] = tuple(rest["messages"])
         rest["targets"] = tuple(rest["targets"])
+        rest["accept_drift"] = tuple(rest["accept_drift"])
         return cls(runs=runs, stages=stages, **rest)
 
 

@@ -173,8 +173,7 @@ class Controller:
             time.sleep(WATCH_INTERVAL_S)
             extra = sorted(self._handed_over())
             now = _signature(tracker)
-            changed = now != seen
-            if (changed and self._tracker_asks_for_more()) or extra:
+            if (now != seen and self._tracker_asks_for_more()) or extra:
                 if not self._only_waiting():
                     continue  # a short step is at work: let it finish, look again
                 self.reenter = with_targets(sys.argv[1:], self.targets(), extra) if extra else sys.argv[1:]
@@ -184,19 +183,32 @@ class Controller:
                 return
             seen = now
 
+    def _rerun_gens(self) -> dict[str, int]:
+        """The generation that stands for each rerun of the command line."""
+        from runherd.plan.options import from_config
+
+        gens = {r.run_id: r.gen for r in self.draft.plan.runs}
+        return {run_id: gens[run_id] for run_id in from_config(self.workflow.config).rerun if run_id in gens}
+
     def _tracker_asks_for_more(self) -> bool:
-        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is."""
+        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is.
+
+        A tracker that a new start would refuse (it may be in mid-edit) is told, and not taken up.
+        """
         from runherd.errors import UserError
         from runherd.plan.build import build
         from runherd.plan.options import from_config
 
+        options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
         try:
-            fresh = build(Path(self.draft.plan.root), from_config(self.workflow.config), sys.argv)
-        except (UserError, OSError):
-            return False  # in mid-edit, or wrong: the next look or the next start will say it
+            fresh = build(Path(self.draft.plan.root), options, sys.argv).plan
+            refuse_broken(fresh, self.targets())
+        except (UserError, OSError) as e:
+            print(f"[runherd] the tracker has changed, but is not taken up: {e}", file=sys.stderr, flush=True)
+            return False
         planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
-        wanted = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live and not r.problem}
-        queued = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live or r.gen}  # live, or it has a record by now
+        wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
+        queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
         return bool(wanted - planned) or any(r not in queued for r in planned)
 
     def _only_waiting(self) -> bool:

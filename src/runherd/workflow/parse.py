@@ -22,16 +22,11 @@ from runherd.plan.build import PUBLISHED, Draft, build
 from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
+from runherd.workflow import shipped
 from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
-
-
-def shipped(name: str) -> Path:
-    """A folder that ships with runherd: inside the wheel, or next to `src/` in a clone."""
-    inside = Path(__file__).resolve().parents[1] / "_workflow" / name
-    return inside if inside.is_dir() else Path(__file__).resolve().parents[3] / name
 
 
 class Herd:
