@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
@@ -46,6 +46,17 @@ def check(workflow: Any) -> None:
             f"runherd cannot work with this snakemake ({snakemake.__version__}): workflow has no "
             f"{', '.join(missing)}. Install snakemake>=9.27,<10."
         )
+
+
+def stop(why: Exception) -> NoReturn:
+    """End this snakemake with one clear message, exit code 1.
+
+    Not by an exception of Snakemake's: from an input function that is shown with a traceback of our code.
+    """
+    from snakemake.logging import logger
+
+    logger.error(f"runherd: {why}")
+    raise SystemExit(1)
 
 
 def register_slots(workflow: Any, gpus: int, parallel: int) -> None:
@@ -84,12 +95,10 @@ class Controller:
     def hook(self, _wildcards: Any = None) -> list[str]:
         """Check what the targets need; in a real run take the controller's lock and set our policy.
 
-        Always returns [] (it orders nothing); raises `WorkflowError` for what stops this invocation.
+        Always returns [] (it orders nothing); what stops this invocation ends it, in words (`stop`).
         """
         if self.at_work or self._checked or not self.workflow.is_main_process:
             return []
-        from snakemake.exceptions import WorkflowError
-
         from runherd.errors import UserError
 
         try:
@@ -98,7 +107,7 @@ class Controller:
                 self._take_over()
                 self.begin(self.targets())
         except (UserError, Refused) as e:
-            raise WorkflowError(str(e)) from None
+            stop(e)
         self._checked = True
         return []
 
