@@ -14,7 +14,7 @@ from typing import Any
 
 from runherd import exitcodes
 from runherd.config import ProjectConfig, RowInput, Spec, check_command, load_project, resolve, set_values
-from runherd.errors import Problem, UserError, fail
+from runherd.errors import UserError, fail
 
 #: Named flag -> the dotted key that it sets.
 _FLAGS = {
@@ -163,12 +163,9 @@ def _print(spec: Spec, as_json: bool) -> None:
 
 def launch_resolved(spec: Spec, project: ProjectConfig, *, dry_run: bool = False) -> int:
     """Launch a resolved spec through the supervisor; return an exit code."""
-    raise UserError(
-        Problem(
-            f"{spec.run_id} is resolved and valid, but launching from here is not possible yet",
-            hint="add `--validate-only` to see its settings, or give the run a tracker row",
-        )
-    )
+    from runherd.steps.launch_spec import launch_spec
+
+    return launch_spec(spec, project, try_only=dry_run)
 
 
 if __name__ == "__main__":

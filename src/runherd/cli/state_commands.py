@@ -1,0 +1,234 @@
+"""`runherd status`, `runherd wait`, `runherd cost`: what is, told from tracker and ledgers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+from runherd import clock, cost, exitcodes, locks
+from runherd.cli.project import add_tracker_option, find_run, look
+from runherd.errors import fail
+from runherd.files import Layout, read_json
+from runherd.plan.build import Draft
+from runherd.plan.model import Plan, RunPlan
+from runherd.supervise.place import Place
+from runherd.workflow.closing import state, summary
+
+ENDED_CODE = {
+    "done": exitcodes.OK, "blocked": exitcodes.BLOCKED, "cancelled": exitcodes.BLOCKED, "failed": exitcodes.FAILED,
+}  # fmt: skip
+
+
+def add_parsers(sub: Any) -> None:
+    status = sub.add_parser("status", help="where every run and gate stands")
+    status.add_argument("run", nargs="*", help="only these runs")
+    status.add_argument("--json", action="store_true")
+    add_tracker_option(status)
+    status.set_defaults(func=show_status)
+    wait = sub.add_parser("wait", help="wait for a run or a gate")
+    wait.add_argument("target", help="R001, run_R001, gate_M1 or all")
+    wait.add_argument("--timeout", type=float, help="seconds; then exit code 3")
+    add_tracker_option(wait)
+    wait.set_defaults(func=wait_for)
+    bill = sub.add_parser("cost", help="what runs, stages and the campaign have cost")
+    bill.add_argument("run", nargs="*")
+    bill.add_argument("--json", action="store_true")
+    add_tracker_option(bill)
+    bill.set_defaults(func=show_cost)
+
+
+# -- status -------------------------------------------------------------------
+def show_status(args: argparse.Namespace) -> int:
+    draft = look(args)
+    plan, layout = draft.plan, draft.layout
+    chosen = [find_run(plan, name) for name in args.run] or list(plan.runs)
+    rows = [run_row(layout, run, draft) for run in chosen]
+    gates = [gate_row(layout, s.name) for s in plan.stages]
+    controller = controller_state(layout)
+    if args.json:
+        body = {
+            "schema": 1, "tracker": plan.tracker, "summary": summary(plan), "controller": controller, "runs": rows,
+            "gates": gates, "messages": list(plan.messages),
+        }  # fmt: skip
+        print(json.dumps(body, indent=1, ensure_ascii=False))
+    else:
+        _print_status(plan, rows, gates, controller)
+    return _status_code(rows, gates, controller)
+
+
+def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
+    """One run as `status` tells it."""
+    h = Place(layout, run.run_id).history() if run.gen else None
+    ended = h.ended if h else None
+    waiting = _waiting(layout, run) if h and h.active else None
+    bill = cost.cost(run.run_id, h, clock.now()) if h and h.attempts else None
+    return {
+        "run_id": run.run_id,
+        "stage": run.stage,
+        "priority": run.priority,
+        "state": state(run),
+        "cell": run.cell,
+        "generation": run.gen,
+        "attempts": len(h.attempts) if h else 0,
+        "result": ended.result_text if ended else None,
+        "note": (ended.note if ended else waiting) or None,
+        "seconds": bill["wall_clock_seconds"] if bill else None,
+        "gpu_hours": bill["gpu_hours"] if bill else None,
+        "supervised": locks.is_held(layout.supervisor_lock(run.run_id)) if h and h.active else None,
+        "cell_due": bool(h and h.ended and not h.final_cell_written),
+        "line": run.line,
+    }
+
+
+def _waiting(layout: Layout, run: RunPlan) -> str | None:
+    from runherd import ledger
+
+    events = ledger.read(layout.events(run.run_id))
+    last = events[-1] if events else None
+    return last.text if isinstance(last, ledger.Noted) and last.text.startswith("waiting") else None
+
+
+def gate_row(layout: Layout, stage: str) -> dict[str, Any]:
+    verdict = read_json(layout.gate_verdict(stage))
+    verdict = verdict if isinstance(verdict, dict) else {}
+    return {
+        "stage": stage,
+        "passed": layout.gate_passed(stage).exists(),
+        "verdict": verdict.get("verdict"),
+        "override": verdict.get("override"),
+        "sentence": verdict.get("sentence"),
+    }
+
+
+def controller_state(layout: Layout) -> dict[str, Any] | None:
+    """Who the controller is, or None when none is at work."""
+    path = layout.controller_lock()
+    if not locks.is_held(path):
+        return None
+    who = locks.holder(path)
+    return {"pid": who.pid, "host": who.host} if who else {"pid": None, "host": None}
+
+
+def _print_status(
+    plan: Plan, rows: list[dict[str, Any]], gates: list[dict[str, Any]], controller: dict[str, Any] | None
+) -> None:
+    from runherd.cli.table import table
+
+    shown = [
+        [
+            r["run_id"], r["stage"], r["priority"], r["state"].upper(), str(r["attempts"] or ""),
+            _duration(r["seconds"]), " ".join(filter(None, [r["result"], r["note"]])),
+        ]
+        for r in rows
+    ]  # fmt: skip
+    print(table(["run", "stage", "priority", "state", "attempts", "time", "result and notes"], shown))
+    print()
+    for g in gates:
+        word = "passed" if g["passed"] else "not judged yet" if g["verdict"] is None else f"NOT passed ({g['verdict']})"
+        print(f"gate {g['stage']}: {word}" + (f": {g['sentence']}" if g["sentence"] and not g["passed"] else ""))
+    due = [r["run_id"] for r in rows if r["cell_due"]]
+    if due:
+        print(f"tracker cells still to be written (runherd sync): {', '.join(due)}")
+    for message in plan.messages:
+        print(message)
+    at_work = f"controller at work (pid {controller['pid']})" if controller else "no controller at work"
+    print(f"{summary(plan)}; {at_work}")
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.0f}s"
+    minutes = int(seconds // 60)
+    return f"{minutes}m{int(seconds % 60):02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
+
+
+def _status_code(rows: list[dict[str, Any]], gates: list[dict[str, Any]], controller: Any) -> int:
+    if controller or any(r["state"] == "running" for r in rows):
+        return exitcodes.RUNNING
+    if any(r["state"] in ("blocked", "cancelled", "failed") for r in rows):
+        return exitcodes.BLOCKED
+    if any(g["verdict"] is not None and not g["passed"] for g in gates):
+        return exitcodes.BLOCKED
+    return exitcodes.OK
+
+
+# -- wait ---------------------------------------------------------------------
+def wait_for(args: argparse.Namespace) -> int:
+    """Wait until the target has ended; the exit code tells how (3: time is up, 5: nothing is at work on it)."""
+    draft = look(args)
+    layout, plan = draft.layout, draft.plan
+    deadline = time.monotonic() + args.timeout if args.timeout is not None else None
+    stages = [s.name for s in plan.stages if args.target in (f"gate_{s.slug}", "all")]
+    run = None if stages else find_run(plan, args.target)
+    idle_looks = 0
+    while True:
+        code = _gates_code(layout, stages) if stages else _run_code(layout, run.run_id if run else "")
+        at_work = controller_state(layout) is not None or _supervised(layout, plan, run)
+        if code is not None and not (stages and at_work and code != exitcodes.OK):
+            return _told(args.target, code)
+        idle_looks = 0 if at_work else idle_looks + 1
+        if idle_looks > 3:
+            raise fail(
+                f"nothing is at work on {args.target}", hint=f"runherd start {args.target}",
+                exit_code=exitcodes.NEEDS_PERSON,
+            )  # fmt: skip
+        if deadline is not None and time.monotonic() >= deadline:
+            return _told(args.target, exitcodes.RUNNING)
+        time.sleep(0.5)
+
+
+def _told(target: str, code: int) -> int:
+    print(f"{target}: {exitcodes.MEANING[code]}")
+    return code
+
+
+def _run_code(layout: Layout, run_id: str) -> int | None:
+    h = Place(layout, run_id).history()
+    if h.ended is None or not h.final_cell_written:
+        return None
+    return ENDED_CODE.get(h.ended.status, exitcodes.FAILED)
+
+
+def _gates_code(layout: Layout, stages: list[str]) -> int | None:
+    rows = [gate_row(layout, s) for s in stages]
+    if all(g["passed"] for g in rows):
+        return exitcodes.OK
+    if any(g["verdict"] not in (None, "PASS") for g in rows):
+        return exitcodes.BLOCKED
+    return None
+
+
+def _supervised(layout: Layout, plan: Plan, run: RunPlan | None) -> bool:
+    runs = [run] if run else list(plan.runs)
+    return any(locks.is_held(layout.supervisor_lock(r.run_id)) for r in runs)
+
+
+# -- cost ---------------------------------------------------------------------
+def show_cost(args: argparse.Namespace) -> int:
+    draft = look(args)
+    plan, layout = draft.plan, draft.layout
+    chosen = [find_run(plan, name) for name in args.run] or [r for r in plan.runs if r.gen]
+    bills = []
+    for run in chosen:
+        h = Place(layout, run.run_id).history()
+        if h.attempts:
+            recorded = read_json(layout.record(run.run_id, "cost")) or {}
+            fresh = cost.cost(run.run_id, h, clock.now())
+            bills.append((run, {**fresh, "usd": recorded.get("usd"), "legacy": recorded.get("legacy", False)}))
+    budget = (draft.project.budget or {}).get("gpu_hours")
+    total = cost.summary([b for _, b in bills], budget)
+    stages = {s.name: cost.summary([b for r, b in bills if r.stage == s.name]) for s in plan.stages}
+    if args.json:
+        body = {"schema": 1, **total, "stages": stages, "runs": [b for _, b in bills]}
+        print(json.dumps(body, indent=1, ensure_ascii=False))
+    else:
+        for _, bill in bills:
+            print(cost.log_line(bill))
+        hours = f"{total['gpu_hours_total']:.2f} GPU h, {total['wall_clock_hours_total']:.2f} h wall clock"
+        limit = f" of {budget:g} GPU h" if budget is not None else ""
+        print(f"{total['runs_total']} runs, {total['attempts_total']} attempts: {hours}{limit}")
+    return exitcodes.BLOCKED if total["over_budget"] else exitcodes.OK

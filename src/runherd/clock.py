@@ -1,0 +1,21 @@
+"""UTC times as written in every record: ISO 8601 with a trailing ``Z``."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+def iso(epoch_s: float) -> str:
+    """Format seconds since the epoch, to the millisecond."""
+    stamp = datetime.fromtimestamp(epoch_s, UTC).isoformat(timespec="milliseconds")
+    return stamp.replace("+00:00", "Z")
+
+
+def now() -> str:
+    return iso(time.time())
+
+
+def epoch(text: str) -> float:
+    """Invert `iso`; raises ValueError on anything that is not ISO 8601."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

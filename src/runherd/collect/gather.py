@@ -1,0 +1,132 @@
+"""Turn the files that a program wrote into facts: fresh, whole, well-formed ones only."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runherd.collect import formats
+from runherd.collect.findings import Finding
+from runherd.collect.reading import Number, Reading, Request
+from runherd.collect.recorder import Recorder
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a run has to show. `complete` is False with a sentence in `missing`."""
+
+    metrics: dict[str, Number] = field(default_factory=dict)
+    n_items: int | None = None  #: None where the run has no items
+    items: Path | None = None  #: runs/<id>/items.jsonl
+    curve: Path | None = None  #: runs/<id>/curve.jsonl
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    checkpoint: str | None = None
+    wandb_url: str | None = None
+    complete: bool = False
+    missing: str | None = None
+    expected: int | None = None
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    model: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def findings_json(self) -> list[dict[str, Any]]:
+        return [f.to_json() for f in self.findings]
+
+
+def collect(
+    spec_data: Mapping[str, Any],
+    work_dir: Path,
+    log: Path,
+    not_before: float,
+    result_path: Path,
+    *,
+    record_dir: Path | None = None,
+) -> Collected:
+    """Collect one run's result.
+
+    `work_dir` is the folder for the program's own output (searched when
+    `result_path` is absent), `not_before` the epoch second before which a file
+    belongs to something earlier. `items.jsonl` and `curve.jsonl` are written to
+    `record_dir` (default: the folder above `work_dir`). Raises `UserError` for
+    a `collect:` section that names an unknown format; bad files never raise.
+    """
+    settings: Mapping[str, Any] = spec_data.get("collect") or {}
+    request = Request(settings, not_before, log)
+    named = settings.get("path")
+    place = _resolve(str(named), work_dir, result_path) if named else result_path
+    recorder = Recorder(work_dir.parent if record_dir is None else record_dir)
+    try:
+        name, path, refusal = formats.find(place, work_dir, request)
+        if path is None:
+            return Collected(missing=refusal)
+        reading = formats.READERS[name](path, request, recorder)
+        return _facts(name, reading, recorder, spec_data)
+    except OSError as error:
+        return Collected(missing=f"{place.name} cannot be read: {error.strerror or error}")
+    finally:
+        recorder.discard()
+
+
+def _resolve(named: str, work_dir: Path, result_path: Path) -> Path:
+    path = Path(named)
+    if path.is_absolute():
+        return path
+    return next((base / path for base in (work_dir, result_path.parent) if (base / path).exists()), path)
+
+
+def _facts(name: str, reading: Reading, recorder: Recorder, spec_data: Mapping[str, Any]) -> Collected:
+    findings, missing = list(reading.findings), reading.missing
+    expected = _whole_number(spec_data.get("expected")) or reading.expected
+    n_items = recorder.n_items or None
+    if missing is None and n_items is None and not reading.metrics and not recorder.n_points:
+        missing = "the result holds neither metrics nor items"
+    if missing is None and expected and n_items is not None and n_items < expected:
+        missing = f"{n_items} of {expected} items are there"
+    metrics = dict(reading.metrics)
+    if recorder.judged and "accuracy" not in metrics:
+        metrics["accuracy"] = recorder.right / recorder.n_items
+    findings += _model_changed(reading, spec_data)
+    items, curve = recorder.commit()
+    return Collected(
+        metrics=metrics,
+        n_items=n_items,
+        items=items,
+        curve=curve,
+        sources=[source(path, name) for path in reading.files],
+        findings=findings,
+        checkpoint=reading.checkpoint,
+        wandb_url=reading.wandb_url,
+        complete=missing is None,
+        missing=missing,
+        expected=expected,
+        higher_is_better=reading.higher_is_better,
+        model=reading.model,
+        extra=reading.extra,
+    )
+
+
+def _model_changed(reading: Reading, spec_data: Mapping[str, Any]) -> list[Finding]:
+    wanted = spec_data.get("model")
+    wanted = wanted.get("name") if isinstance(wanted, Mapping) else wanted
+    if not isinstance(wanted, str) or reading.model is None or wanted == reading.model:
+        return []
+    text = f"the result is from the model {reading.model!r}, the configuration asks for {wanted!r}"
+    return [Finding("other_model", "WARN", text, {"found": reading.model, "wanted": wanted})]
+
+
+def _whole_number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def source(path: Path, collector: str) -> dict[str, Any]:
+    """Describe a file that a number was taken from."""
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()
+    stat = path.stat()
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stat.st_mtime))
+    return {"path": str(path), "sha256": digest, "bytes": stat.st_size, "mtime": when, "collector": collector}

@@ -1,0 +1,80 @@
+"""JSON Lines: one item a line, or one training step a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from runherd.collect.findings import Finding
+from runherd.collect.items import ID_KEYS, RESPONSE_KEYS, normal
+from runherd.collect.jsonstream import NanCounter, finite
+from runherd.collect.reading import Reading, Request, Sink, not_finite
+
+try:  # several times quicker where it is installed
+    import orjson
+
+    loads: Any = orjson.loads
+except ImportError:  # pragma: no cover
+    loads = json.loads
+
+
+def read(path: Path, request: Request, sink: Sink) -> Reading:
+    """Read a file of JSON objects, one a line; memory does not grow with its length."""
+    reading, nans = Reading(files=[path]), NanCounter()
+    careful = json.JSONDecoder(parse_constant=nans).decode
+    items = number = 0
+    bad: list[int] = []
+    last: dict[str, Any] = {}
+    with path.open("rb") as f:
+        for number, line in enumerate(f, 1):
+            try:
+                row = loads(line)
+            except ValueError:
+                row = _second_try(line, careful)
+                if row is _BAD:
+                    if line.strip():
+                        bad.append(number)
+                    continue
+            if is_point(row):
+                sink.point(row)
+                last = row
+            else:
+                sink.item(normal(row, items))
+                items += 1
+    if bad:
+        _tell_bad(reading, path, bad, number)
+    if nans.count:
+        reading.findings.append(not_finite(nans.count))
+    if not items:
+        reading.metrics = {k: finite(v) for k, v in last.items() if isinstance(v, int | float | None)}
+    if not number:
+        reading.missing = f"{path.name} is empty"
+    return reading
+
+
+_BAD = object()
+
+
+def _second_try(line: bytes, careful: Any) -> Any:
+    try:
+        return careful(line.decode("utf-8", "replace").strip())
+    except (ValueError, RecursionError):
+        return _BAD
+
+
+def _tell_bad(reading: Reading, path: Path, bad: list[int], lines: int) -> None:
+    if bad == [lines]:
+        reading.missing = f"{path.name} is not whole: its last line ({lines}) is cut"
+    else:
+        shown = ", ".join(map(str, bad[:5]))
+        reading.missing = f"{path.name} has {len(bad)} line(s) that are not JSON: {shown}"
+        text = f"{len(bad)} line(s) are not JSON"
+        reading.findings.append(Finding("bad_lines", "FAIL", text, {"lines": bad[:20], "count": len(bad)}))
+
+
+def is_point(row: Any) -> bool:
+    """Tell a point of a training curve (a step or an epoch and no item's keys) from an item."""
+    if not isinstance(row, dict) or not ("step" in row or "epoch" in row or "global_step" in row):
+        return False
+    return not any(k in row for k in (*RESPONSE_KEYS, *ID_KEYS, "correct", "is_correct"))

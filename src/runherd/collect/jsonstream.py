@@ -1,0 +1,206 @@
+"""Read a JSON document of any size without holding its long lists.
+
+The document is read through a window that grows only to the size of its
+largest single value. NaN and infinity, which are not JSON but which many
+programs write, become None and are counted.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import math
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+CHUNK = 1 << 16
+_TOKEN_EDGE = 16  # an error this near to the end of the window may be a cut token
+
+
+class NotWhole(Exception):
+    """The document ends too early, or is not JSON; the message says where."""
+
+
+class NanCounter:
+    """Decoder callback for NaN and infinity: counts them and yields None."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, token: str) -> None:
+        self.count += 1
+
+
+class _Window:
+    def __init__(self, stream: IO[bytes], nans: NanCounter) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._scan = json.JSONDecoder(parse_constant=nans).raw_decode
+        self._text = ""
+        self._pos = 0
+        self._passed = 0
+        self._end = False
+
+    def _more(self) -> bool:
+        if self._end:
+            return False
+        rest = self._text[self._pos :]
+        chunk = self._stream.read(max(CHUNK, len(rest)))
+        self._end = not chunk
+        self._passed += self._pos
+        self._text, self._pos = rest + self._decoder.decode(chunk, final=self._end), 0
+        return True
+
+    def peek(self) -> str:
+        """Return the next character that is not white space, "" at the end."""
+        while True:
+            while self._pos < len(self._text):
+                ch = self._text[self._pos]
+                if ch not in " \t\r\n":
+                    return ch
+                self._pos += 1
+            if not self._more():
+                return ""
+
+    def expect(self, wanted: str) -> str:
+        """Consume one of the characters of `wanted`; raise NotWhole for anything else."""
+        ch = self.peek()
+        if not ch:
+            raise NotWhole(f"the file ends at character {self._passed + self._pos}, before {wanted[-1]!r}")
+        if ch not in wanted:
+            raise NotWhole(f"unexpected {ch!r} at character {self._passed + self._pos}")
+        self._pos += 1
+        return ch
+
+    def value(self) -> Any:
+        """Consume one whole JSON value."""
+        self.peek()
+        while True:
+            try:
+                value, end = self._scan(self._text, self._pos)
+            except json.JSONDecodeError as error:
+                if self._broken(error) or not self._more():
+                    place = self._passed + error.pos
+                    raise NotWhole(f"{error.msg} at character {place}") from None
+                continue
+            except RecursionError:
+                raise NotWhole("nested too deeply") from None
+            if end == len(self._text) and self._more():
+                continue  # a number may go on behind the window
+            self._pos = end
+            return value
+
+    def _broken(self, error: json.JSONDecodeError) -> bool:
+        """Tell a syntax error from a value that only reaches over the window."""
+        if error.msg.startswith(("Unterminated string", "Invalid \\", "Invalid control")):
+            return error.msg.startswith("Invalid control") and error.pos < len(self._text) - _TOKEN_EDGE
+        return error.pos < len(self._text) - _TOKEN_EDGE
+
+
+def stream(
+    source: IO[bytes],
+    on_item: Callable[[str, Any], None],
+    *,
+    lists: Collection[str],
+    nans: NanCounter | None = None,
+) -> dict[str, Any]:
+    """Read one document; return its top-level keys.
+
+    Elements of top-level lists named in `lists` go to ``on_item(key, element)``
+    and are not kept: their key holds the number of elements. A document that is
+    itself a list has the key "". Raises `NotWhole` when it is cut or not JSON.
+    """
+    window = _Window(source, nans or NanCounter())
+    first = window.peek()
+    head: dict[str, Any] = {}
+    if first == "[":
+        head[""] = _elements(window, "", on_item)
+    elif first == "{":
+        window.expect("{")
+        for key in _keys(window):
+            if key in lists and window.peek() == "[":
+                head[key] = _elements(window, key, on_item)
+            else:
+                head[key] = window.value()
+    else:
+        raise NotWhole("the file is empty" if not first else f"begins with {first!r}, not with an object")
+    if window.peek():
+        raise NotWhole("more text follows the end of the document")
+    return head
+
+
+def _keys(window: _Window) -> Iterator[str]:
+    if window.peek() == "}":
+        window.expect("}")
+        return
+    while True:
+        if window.peek() != '"':
+            window.expect('"')
+        key = window.value()
+        window.expect(":")
+        yield str(key)
+        if window.expect(",}") == "}":
+            return
+
+
+def _elements(window: _Window, key: str, on_item: Callable[[str, Any], None]) -> int:
+    window.expect("[")
+    if window.peek() == "]":
+        window.expect("]")
+        return 0
+    count = 0
+    while True:
+        on_item(key, window.value())
+        count += 1
+        if window.expect(",]") == "]":
+            return count
+
+
+def first_keys(path: Path, limit: int = 1 << 18) -> dict[str, Any] | None:
+    """Return the top-level keys that lie whole in the first `limit` bytes, to know a format by.
+
+    Long lists show as their first element alone. None when it is not JSON at all.
+    """
+    with path.open("rb") as f:
+        raw = f.read(limit)
+    head: dict[str, Any] = {}
+    window = _Window(io.BytesIO(raw), NanCounter())
+    try:
+        if window.peek() == "[":
+            window.expect("[")
+            return {"": [window.value()]}
+        window.expect("{")
+        for key in _keys(window):
+            if window.peek() == "[":
+                window.expect("[")
+                if window.peek() == "]":
+                    window.expect("]")
+                    head[key] = []
+                    continue
+                head[key] = []
+                head[key] = [window.value()]
+                _skip_rest(window)
+            else:
+                head[key] = None
+                head[key] = window.value()
+    except NotWhole:
+        pass
+    return head or None
+
+
+def _skip_rest(window: _Window) -> None:
+    while window.expect(",]") == ",":
+        window.value()
+
+
+def finite(value: Any) -> float | int | None:
+    """Return `value` if it is a finite number (a bool counts as 0 or 1), else None."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None

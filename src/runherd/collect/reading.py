@@ -1,0 +1,55 @@
+"""What a collector gets and gives: the request, the sink for items and points, the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from runherd.collect.findings import Finding
+
+Number = float | int | None
+
+
+class Sink(Protocol):
+    """Receives what a collector reads, one at a time, so that nothing long is held."""
+
+    def item(self, item: dict[str, Any]) -> None: ...
+
+    def point(self, row: dict[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a collector."""
+
+    settings: Mapping[str, Any]  #: the `collect:` section of the configuration
+    not_before: float  #: epoch seconds; files older than this are not ours
+    log: Path | None = None
+
+
+@dataclass
+class Reading:
+    """What a collector found, beside the items and points that went to the sink."""
+
+    metrics: dict[str, Number] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    missing: str | None = None  #: why this is not a whole result; None when it is
+    expected: int | None = None  #: what the tool itself meant to do
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    checkpoint: str | None = None
+    wandb_url: str | None = None
+    model: str | None = None
+    task: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)  #: stderr, usage and the like, as reported
+
+
+Reader = Callable[[Path, Request, Sink], Reading]
+
+
+def not_finite(count: int) -> Finding:
+    """The finding for NaN and infinity tokens that became null."""
+    text = f"{count} value(s) are NaN or infinite and are recorded as null"
+    return Finding("not_finite", "WARN", text, {"count": count})

@@ -1,0 +1,87 @@
+"""The sink that writes `items.jsonl` and `curve.jsonl`, each replaced only as a whole."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import IO, Any
+
+from runherd.collect.jsonstream import finite
+
+
+class Recorder:
+    """Writes items and points beside their final names; `commit` puts them in place."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._open: dict[str, IO[str]] = {}
+        self.n_items = 0
+        self.n_points = 0
+        self.judged = 0
+        self.right = 0
+        self.not_finite = 0
+
+    def item(self, item: dict[str, Any]) -> None:
+        self.n_items += 1
+        if item.get("correct") is not None:
+            self.judged += 1
+            self.right += bool(item["correct"])
+        self._write("items.jsonl", item)
+
+    def point(self, row: dict[str, Any]) -> None:
+        self.n_points += 1
+        plain = {k: v for k, v in row.items() if v is None or isinstance(v, int | float | str)}
+        self._write("curve.jsonl", plain)
+
+    def commit(self) -> tuple[Path | None, Path | None]:
+        """Put what was written in place; return the paths of items and curve (None where there are none)."""
+        paths: list[Path | None] = []
+        for name in ("items.jsonl", "curve.jsonl"):
+            stream = self._open.pop(name, None)
+            if stream is None or self._folder is None:
+                paths.append(None)
+                continue
+            stream.flush()
+            os.fsync(stream.fileno())
+            stream.close()
+            self._part(name).replace(self._folder / name)
+            paths.append(self._folder / name)
+        return paths[0], paths[1]
+
+    def discard(self) -> None:
+        """Remove what was written and not committed."""
+        for name, stream in self._open.items():
+            stream.close()
+            self._part(name).unlink(missing_ok=True)
+        self._open.clear()
+
+    def _part(self, name: str) -> Path:
+        assert self._folder is not None
+        return self._folder / f".{name}.{os.getpid()}.part"
+
+    def _write(self, name: str, row: dict[str, Any]) -> None:
+        if self._folder is None:
+            return
+        if name not in self._open:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._open[name] = self._part(name).open("w", encoding="utf-8")
+        self._open[name].write(self._line(row))
+
+    def _line(self, row: dict[str, Any]) -> str:
+        try:
+            return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+        except ValueError:
+            self.not_finite += 1
+            return json.dumps(_cleaned(row), ensure_ascii=False, default=str) + "\n"
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _cleaned(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return finite(value)
+    return value

@@ -1,0 +1,106 @@
+"""The catalogue of causes: what a line of a log tells, and what can be done.
+
+`signatures.yaml` is the source; `signatures.json` holds the same, for a quick
+start without a YAML parser, and is written by ``python -m
+runherd.diagnose.compile``. A test keeps the two in step.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).with_name("signatures.yaml")
+COMPILED = Path(__file__).with_name("signatures.json")
+
+CLASSES = (
+    *("OOM", "CODE_BUG", "API_QUOTA", "PROXY_DOWN", "DIVERGED", "CACHE_COLD"),
+    *("ENVIRONMENT", "NETWORK", "DISTRIBUTED", "HARDWARE", "DEAD", "STOPPED"),
+)
+RESTARTS = ("yes", "no", "maybe")  #: whether the same again can go well without a person
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One cause.
+
+    `words` are lower-case texts of which a matching line holds at least one.
+    `fatal` means that such a line is written only by a process that ends.
+    `order` ranks causes that stand together: 0 a root cause, 1 what it leads
+    to, 2 what a launcher says of the end.
+    """
+
+    id: str
+    cls: str
+    cause: str
+    words: tuple[str, ...]
+    match: tuple[str, ...]
+    unless: tuple[str, ...]
+    fatal: bool
+    order: int
+    restart: str
+    remedy: str
+
+    @cached_property
+    def _patterns(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
+        return [re.compile(p) for p in self.match], [re.compile(p) for p in self.unless]
+
+    def matches(self, text: str) -> bool:
+        """Tell whether one clean line shows this cause."""
+        match, unless = self._patterns
+        return any(p.search(text) for p in match) and not any(p.search(text) for p in unless)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    signatures: tuple[Signature, ...]
+
+    @cached_property
+    def by_word(self) -> dict[str, list[Signature]]:
+        out: dict[str, list[Signature]] = {}
+        for signature in self.signatures:
+            for word in signature.words:
+                out.setdefault(word, []).append(signature)
+        return out
+
+    @cached_property
+    def by_id(self) -> dict[str, Signature]:
+        return {s.id: s for s in self.signatures}
+
+    def of_line(self, text: str) -> Iterator[Signature]:
+        """Yield the causes that a line shows, root causes first."""
+        low = text.lower()
+        near = {s.id: s for word, found in self.by_word.items() if word in low for s in found}
+        for signature in sorted(near.values(), key=lambda s: s.order):
+            if signature.matches(text):
+                yield signature
+
+
+def from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[Signature, ...]:
+    """Build signatures from plain rows (missing keys take their defaults)."""
+    return tuple(
+        Signature(
+            id=str(row["id"]),
+            cls=str(row["class"]),
+            cause=str(row["cause"]),
+            words=tuple(str(w).lower() for w in row.get("words") or ()),
+            match=tuple(row["match"]),
+            unless=tuple(row.get("unless") or ()),
+            fatal=bool(row.get("fatal", False)),
+            order=int(row.get("order", 0)),
+            restart=str(row.get("restart", "no")),
+            remedy=str(row.get("remedy", "")),
+        )
+        for row in rows
+    )
+
+
+@cache
+def load() -> Catalogue:
+    """Return the catalogue that ships."""
+    return Catalogue(from_json(json.loads(COMPILED.read_bytes())))

@@ -1,0 +1,69 @@
+"""Read the end of a log as clean lines: no ANSI codes, carriage returns split, garbage replaced."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+TAIL_BYTES = 4 << 20  #: how much of the end of a log is looked at
+HEAD_BYTES = 64 << 10
+LINE_CHARS = 4000  #: a longer line is cut, its middle is of no use to a reader
+COUNT_BYTES = 1 << 30  #: beyond this, line numbers are not worth the reading
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line; `number` is 1-based, or 0 where it is not known."""
+
+    number: int
+    text: str
+
+
+def clean(text: str) -> str:
+    """Remove terminal codes and other control characters."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return _CONTROL.sub("", text)
+
+
+def split(text: str, first_number: int = 1) -> list[Line]:
+    """Split into clean lines; what carriage returns part counts as one numbered line."""
+    out = []
+    for i, physical in enumerate(text.split("\n")):
+        number = first_number + i if first_number else 0
+        physical = physical.removesuffix("\r")
+        for part in physical.split("\r") if "\r" in physical else (physical,):
+            if len(part) > LINE_CHARS:
+                part = part[: LINE_CHARS // 2] + " … " + part[-LINE_CHARS // 2 :]
+            out.append(Line(number, clean(part)))
+    return out
+
+
+def tail(path: Path, tail_bytes: int = TAIL_BYTES) -> list[Line]:
+    """Return the last lines of a log, with their numbers where counting is affordable."""
+    with path.open("rb") as f:
+        size = f.seek(0, 2)
+        start = max(0, size - tail_bytes)
+        before = _newlines(f, start) if start <= COUNT_BYTES else None
+        f.seek(start)
+        raw = f.read(tail_bytes)
+    if start and b"\n" in raw:
+        cut = raw.index(b"\n") + 1  # a line cut at its begin would be misread
+        raw, before = raw[cut:], None if before is None else before + 1
+    return split(raw.decode("utf-8", "replace"), 0 if before is None else before + 1)
+
+
+def _newlines(f: IO[bytes], end: int) -> int:
+    f.seek(0)
+    count = 0
+    while (left := end - f.tell()) > 0:
+        block = f.read(min(1 << 20, left))
+        if not block:
+            break
+        count += block.count(b"\n")
+    return count

@@ -1,0 +1,126 @@
+"""The diagnosis of a run, as it is written to `diagnosis.json` and as a page to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runherd.diagnose import catalogue as catalogues
+from runherd.diagnose import checks
+from runherd.diagnose.decide import EVIDENCE_CHARS, Cause, decide
+from runherd.diagnose.lines import Line, tail
+
+CONTEXT_LINES = 5
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why a run ended. `cls` is a state of the healing table or one of `catalogue.CLASSES`."""
+
+    run_id: str | None
+    cls: str
+    signature: str  #: equal for equal failures: the same twice in a row stops the healing
+    confidence: float
+    summary: str
+    evidence: list[dict[str, Any]] = field(default_factory=list)  #: {file, line, text}
+    exception: dict[str, Any] | None = None  #: {type, message, file, line, function}
+    first_cause: str = ""
+    checks: list[dict[str, str]] = field(default_factory=list)
+    suggestion: str = ""
+    restart_can_help: bool | None = None  #: None: perhaps
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of diagnosis.json."""
+        return {
+            "schema": 1,
+            "run_id": self.run_id,
+            "class": self.cls,
+            "signature": self.signature,
+            "confidence": self.confidence,
+            "summary": self.summary,
+            "evidence": self.evidence,
+            "exception": self.exception,
+            "first_cause": self.first_cause,
+            "checks": self.checks,
+            "suggestion": self.suggestion,
+            "restart_can_help": self.restart_can_help,
+        }
+
+
+def diagnose(
+    log: Path,
+    exit_facts: Mapping[str, Any],
+    spec_data: Mapping[str, Any],
+    *,
+    run_id: str | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> Diagnosis:
+    """Diagnose a run from its log and its exit.
+
+    `exit_facts`: code, signal (number or name), oom_kill, sent_by, timed_out;
+    all optional. `evidence` feeds the ten checks: validation, curve, baseline,
+    result (as their records hold them). A log that is missing or unreadable is
+    an empty one; nothing is raised.
+    """
+    try:
+        lines = tail(log)
+    except OSError:
+        lines = []
+    cause = decide(lines, exit_facts, load_with_users(spec_data))
+    return dress(cause, lines, str(log), run_id, spec_data, evidence or {})
+
+
+def load_with_users(spec_data: Mapping[str, Any]) -> catalogues.Catalogue:
+    """Return the catalogue with the user's own signatures before those that ship."""
+    section = spec_data.get("monitor")
+    named = section.get("signatures") if isinstance(section, Mapping) else None
+    shipped = catalogues.load()
+    if not named:
+        return shipped
+    from runherd.diagnose.compile import read_source
+
+    own = catalogues.from_json(read_source(Path(named)))
+    return catalogues.Catalogue((*own, *shipped.signatures))
+
+
+def dress(
+    cause: Cause,
+    lines: Sequence[Line],
+    log_name: str,
+    run_id: str | None,
+    spec_data: Mapping[str, Any],
+    evidence: Mapping[str, Any],
+) -> Diagnosis:
+    """Give a cause its evidence lines, its checks and its record."""
+    shown = [_evidence(lines[i], log_name) for i in cause.lines]
+    exception = None
+    if cause.raised:
+        exception = {
+            "type": cause.raised.type,
+            "message": cause.raised.message,
+            "file": cause.frame.file if cause.frame else None,
+            "line": cause.frame.line if cause.frame else None,
+            "function": cause.frame.name if cause.frame else None,
+            "rank": cause.raised.label or None,
+        }
+        shown.insert(0, _evidence(lines[cause.raised.begin], log_name))
+    first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if cause.lines else cause.summary
+    return Diagnosis(
+        run_id,
+        cause.cls,
+        cause.signature,
+        cause.confidence,
+        cause.summary,
+        shown,
+        exception,
+        first,
+        checks.answer(cause, spec_data, evidence),
+        cause.suggestion,
+        {"yes": True, "no": False}.get(cause.restart),
+    )
+
+
+def _evidence(line: Line, log_name: str) -> dict[str, Any]:
+    return {"file": log_name, "line": line.number or None, "text": line.text.strip()[:EVIDENCE_CHARS]}

@@ -1,0 +1,178 @@
+"""Find Python tracebacks in a log, and in each the frame of the user's own code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from runherd.diagnose.lines import Line
+
+HEADER = "Traceback (most recent call last)"
+MESSAGE_LINES = 6  # of a message that spans lines
+
+#: What launchers and log handlers put before each line of a program.
+_LABEL = re.compile(
+    r"(?:\[(?:rank|default|worker|node)?[ _-]?\d+\]:? ?"
+    r"|\((?:[\w.:<>+-]+ )*pid=\d+(?:, ip=[\d.]+)?\) ?"
+    r"|\d+: "
+    r"|[\w.-]+\s*\| ?)+"
+)
+
+_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*))?$")
+_BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
+_RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<name>\S+)")
+_LINKS = ("During handling of the above exception", "The above exception was the direct cause")
+
+_LIBRARY = re.compile(
+    r"[/\\](?:site-packages|dist-packages)[/\\]|[/\\]lib(?:64)?[/\\]python\d|^<frozen|^<string>$|^<__array"
+    r"|[/\\](?:mini|ana)conda\d?[/\\](?:lib|pkgs)|[/\\]Python\d+[/\\][Ll]ib[/\\]|^/usr/lib"
+)
+_LAUNCHER = re.compile(r"[/\\](?:torchrun|accelerate|deepspeed|runpy\.py|launch\.py)$")
+
+
+@dataclass(frozen=True)
+class Frame:
+    file: str
+    line: int
+    name: str
+
+    @property
+    def is_user(self) -> bool:
+        """Whether this is the user's own code: not installed, not the standard library."""
+        return not (_LIBRARY.search(self.file) or _LAUNCHER.search(self.file))
+
+
+@dataclass(frozen=True)
+class Raised:
+    """One traceback: where it stands in the log (indices into the lines), and what was raised."""
+
+    begin: int
+    end: int
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = field(default=())
+    label: str = ""  #: the rank or worker that it came from, as the launcher marks it
+    chained: bool = False  #: raised while handling the one before it
+
+    @property
+    def name(self) -> str:
+        return self.type.rpartition(".")[2]
+
+    @property
+    def frame(self) -> Frame | None:
+        """The deepest frame of the user's code, else the deepest of all."""
+        mine = [f for f in self.frames if f.is_user]
+        return mine[-1] if mine else self.frames[-1] if self.frames else None
+
+    @property
+    def text(self) -> str:
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+def find(lines: Sequence[Line]) -> list[Raised]:
+    """Return all tracebacks of `lines` in order."""
+    out: list[Raised] = []
+    used = -1
+    for i, line in enumerate(lines):
+        if HEADER in line.text:
+            head, _, _ = line.text.partition(HEADER)
+            raised = _rich(lines, i) if "─" in head or "╭" in head else _plain(lines, i, head)
+            if raised:
+                out.append(_link(lines, out, raised))
+                used = max(used, raised.end)
+        elif i > used and "Error: " in line.text and _BARE.match(line.text):
+            raised = _syntax(lines, i)
+            if raised:
+                out.append(raised)
+    return out
+
+
+def _split_label(text: str) -> tuple[str, str]:
+    match = _LABEL.match(text)
+    return (match[0], text[match.end() :]) if match else ("", text)
+
+
+def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
+    """Read the usual form; lines of other ranks between its own are left out."""
+    label, rest = _split_label(head)
+    indent = len(rest) - len(rest.lstrip(" |+"))
+    frames: list[Frame] = []
+    for i in range(start + 1, min(len(lines), start + 400)):
+        mark, text = _split_label(lines[i].text)
+        if mark.strip() != label.strip():
+            if label:
+                continue
+            mark, text = "", lines[i].text
+        body = text[indent:] if text[:indent].strip(" |+") == "" else text
+        frame = _FRAME.match(body)
+        if frame:
+            frames.append(Frame(frame["file"], int(frame["line"]), (frame["name"] or "").strip()))
+            continue
+        if not body.strip() or body[0] in " \t|+^~" or body.startswith("[Previous line"):
+            continue
+        raised = _RAISED.match(body)
+        if raised is None:
+            if label or not frames:
+                continue
+            return None
+        message = _message(lines, i, label, raised["message"] or "")
+        return Raised(start, i, raised["type"], message, tuple(frames), label.strip(" :"))
+    return None
+
+
+def _message(lines: Sequence[Line], at: int, label: str, first: str) -> str:
+    """Join a message that goes on in indented lines."""
+    parts = [first]
+    for line in lines[at + 1 : at + 1 + MESSAGE_LINES]:
+        mark, text = _split_label(line.text)
+        if mark.strip() != label.strip() or not text.startswith(("\t", "  ")) or _FRAME.match(text):
+            break
+        parts.append(text.strip())
+    return " ".join(p for p in parts if p)[:2000]
+
+
+def _rich(lines: Sequence[Line], start: int) -> Raised | None:
+    """Read the boxed form: frames inside the box, the exception on the line below it."""
+    frames: list[Frame] = []
+    for i in range(start + 1, min(len(lines), start + 600)):
+        text = lines[i].text.strip()
+        if text.startswith("╰"):
+            for j in range(i + 1, min(len(lines), i + 4)):
+                raised = _RAISED.match(lines[j].text.strip())
+                if raised:
+                    return Raised(start, j, raised["type"], raised["message"] or "", tuple(frames))
+            return None
+        frame = _RICH_FRAME.match(text.strip("│ "))
+        if frame:
+            frames.append(Frame(frame["file"], int(frame["line"]), frame["name"]))
+    return None
+
+
+def _syntax(lines: Sequence[Line], at: int) -> Raised | None:
+    """A syntax error of the main file has no header, only the file before it."""
+    for i in range(at - 1, max(-1, at - 5), -1):
+        frame = _FRAME.match(lines[i].text)
+        if frame:
+            name, _, message = lines[at].text.partition(": ")
+            return Raised(i, at, name, message, (Frame(frame["file"], int(frame["line"]), "<module>"),))
+    return None
+
+
+def _link(lines: Sequence[Line], before: list[Raised], raised: Raised) -> Raised:
+    if not before:
+        return raised
+    between = lines[before[-1].end + 1 : raised.begin]
+    if len(between) <= 30 and any(link in line.text for line in between for link in _LINKS):
+        return Raised(
+            raised.begin, raised.end, raised.type, raised.message, raised.frames, raised.label, True
+        )
+    return raised
+
+
+def first_of_chain(found: Sequence[Raised], index: int) -> Raised:
+    """Return the exception that began the chain of which `found[index]` is a part."""
+    while index > 0 and found[index].chained:
+        index -= 1
+    return found[index]

@@ -1,0 +1,1 @@
+"""The statistics behind the gates: small pure functions over numpy arrays."""

@@ -1,0 +1,96 @@
+"""Adopting what runherd did not start: a finished run by its result file, a living one by pid and log."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from runherd import clock, exitcodes, ledger, locks, processes
+from runherd.errors import fail
+from runherd.files import write_json
+from runherd.lifecycle.finish import finish
+from runherd.lifecycle.prepare import SCHEMA
+from runherd.lifecycle.request import open_generation
+from runherd.lifecycle.settle import settle
+from runherd.plan import store
+from runherd.plan.build import Draft, row_input
+from runherd.plan.model import RunPlan
+from runherd.supervise.place import Place
+from runherd.supervise.spawn import start_supervisor
+
+
+def adopt(draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None) -> int:
+    """Take a run over; returns an exit code. Raises `UserError` when it is ours already or cannot be found."""
+    if run.gen:
+        raise fail(f"{run.run_id} has a record of ours already", value=run.ended or "active", hint="runherd status")
+    for path, what in ((result, "result file"), (log, "log")):
+        if path is not None and pid is None and not path.exists():
+            raise fail(f"the {what} does not exist", value=str(path))
+    if pid is None and result is None:
+        raise fail("say what to adopt", allowed="--result FILE (ended), or --pid PID with --log FILE (alive)")
+    program = processes.identify(pid) if pid is not None else None
+    if pid is not None and program is None:
+        raise fail("there is no such process", value=str(pid), hint="if it has ended: runherd adopt … --result FILE")
+    place = Place(draft.layout, run.run_id)
+    fd = locks.try_lock(draft.layout.supervisor_lock(run.run_id))
+    if fd is None:
+        raise fail(f"{run.run_id} is supervised already")
+    try:
+        _write_attempt(place, draft, run, result, log, program)
+        if program is not None:
+            start_supervisor(place, fd)
+            print(f"{run.run_id}: adopted, pid {pid}; watched to its end. runherd monitor {run.run_id}")
+            return exitcodes.RUNNING
+        settle(place, 1)
+        finish(place)
+    finally:
+        os.close(fd)
+    ended = place.history().ended
+    assert ended is not None
+    print(f"{run.run_id}: adopted: {ended.status} {ended.result_text} {ended.note}".rstrip())
+    return exitcodes.OK if ended.status == "done" else exitcodes.BLOCKED
+
+
+def _write_attempt(
+    place: Place, draft: Draft, run: RunPlan, result: Path | None, log: Path | None,
+    program: processes.Identity | None,
+) -> None:
+    """Give the adopted run a ledger, a frozen spec and an attempt as if we had launched it, and say so."""
+    from runherd import config
+
+    spec = draft.specs.get(run.run_id) or config.resolve(draft.project, row_input(draft.rows[run.run_id]), {})
+    open_generation(place, 1, "adopt", store.spec_record(draft, run.run_id, spec))
+    layout, run_id = place.layout, place.run_id
+    folder = layout.attempt_dir(run_id, 1)
+    folder.mkdir(parents=True, exist_ok=True)
+    layout.work_dir(run_id).mkdir(exist_ok=True)
+    started = _started(program, result, log)
+    where = result.absolute() if result else layout.work_dir(run_id) / "result.json"
+    if log is not None and not layout.log(run_id, 1).exists():
+        layout.log(run_id, 1).symlink_to(log.absolute())
+    write_json(
+        layout.command(run_id, 1),
+        {
+            "schema": SCHEMA, "run_id": run_id, "attempt": 1, "foreign": True, "token": "", "steps": [],
+            "result_path": str(where), "not_before": clock.epoch(started) if program else 0.0,
+            "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
+            "wall_time_s": None, "git": None, "host": processes.hostname(),
+        },
+    )  # fmt: skip
+    place.record(ledger.Launched(1, 1, "adopt", t=started))
+    if program is not None:
+        write_json(layout.process(run_id, 1), {"program": program.to_json()})
+        place.record(ledger.Started(1, 1, program.to_json()))
+        return
+    ended = clock.iso(result.stat().st_mtime) if result else clock.now()
+    place.record(ledger.Exited(1, 1, started_at=started, ended_at=ended, lost="adopted"))
+
+
+def _started(program: processes.Identity | None, result: Path | None, log: Path | None) -> str:
+    """When it began: the process's own start, else the first moment known from its files."""
+    if program is not None:
+        return clock.iso(processes.boot_time() + program.start_ticks / processes.CLOCK_TICKS)
+    paths = [p for p in (log, result) if p is not None and p.exists()]
+    first = min((p.stat().st_ctime for p in paths), default=0.0)
+    born = min((p.stat().st_mtime for p in paths), default=first)
+    return clock.iso(min(first, born))

@@ -1,0 +1,60 @@
+"""The end of a generation: ledger first, then the tracker cell, then the index. Safe to repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runherd import ledger
+from runherd.files import read_json
+from runherd.plan.summary import Index
+from runherd.supervise.place import Place
+
+CELL = {"done": "DONE", "blocked": "BLOCKED", "cancelled": "BLOCKED", "failed": "FAILED"}
+
+
+def end(place: Place, status: str, cls: str, note: str, result_text: str = "", signature: str = "") -> None:
+    """Write records that need no program (cost, result), the end, and what follows from it."""
+    from runherd.lifecycle import records
+
+    h = place.history()
+    if h.ended is None:
+        ended = ledger.Ended(h.gen, status, cls, result_text, note, signature)
+        records.write(place, ended)
+        place.record(ended)
+    finish(place)
+
+
+def finish(place: Place) -> None:
+    """Show the end in the tracker (once) and in the index."""
+    h = place.history()
+    if h.ended is None:
+        return
+    place.layout.cancel_request(place.run_id).unlink(missing_ok=True)
+    if not h.final_cell_written:
+        write_cell(place, CELL[h.ended.status], final=True, result=h.ended.result_text, note=h.ended.note)
+    index = Index(place.layout)
+    spec = read_json(place.layout.spec(place.run_id))
+    index.set_content_key(place.run_id, str(spec.get("content_key", "")) if isinstance(spec, dict) else "")
+    index.save()
+
+
+def write_cell(
+    place: Place, status: str, *, final: bool, result: str | None = None, note: str | None = None
+) -> str | None:
+    """Write our cells of the run's row; returns why not, when it could not be written (it stays due)."""
+    from runherd import tracker
+
+    spec: Any = read_json(place.layout.spec(place.run_id))
+    h = place.history()
+    name = spec.get("tracker") if isinstance(spec, dict) else None
+    if not name:  # launched without a tracker row: there is no cell, so nothing stays due
+        place.record(ledger.CellWritten(h.gen, status, final))
+        return None
+    update = tracker.Update(place.run_id, tracker.Status[status], result or None, note if final else None)
+    outcome = tracker.update(place.layout.root / name, [update], aliases=spec.get("columns") or None)
+    if place.run_id in outcome.written:
+        place.record(ledger.CellWritten(h.gen, outcome.written[place.run_id].name, final))
+        return None
+    why = str(outcome.refused.get(place.run_id, "not written"))
+    place.record(ledger.Noted(h.gen, f"tracker cell not written ({status}): {why}"))
+    return why

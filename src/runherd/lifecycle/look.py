@@ -1,0 +1,72 @@
+"""A look at a living attempt: its judgement, and whether the rules say to stop it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from runherd import ledger
+from runherd.lifecycle.frozen import spec_data
+from runherd.supervise.place import Place
+
+#: States that end an attempt, and the cause that the ledger names; every other state is watched on.
+STOPS = {
+    "STALE": "stale", "API_QUOTA": "api_quota", "PROXY_DOWN": "proxy_down", "OOM": "oom", "CODE_BUG": "code_bug",
+    "DIVERGED": "diverged", "HIGH_NULL_RATE": "high_null_rate", "CACHE_COLD": "cache_cold",
+}  # fmt: skip
+ACTS = ("stop_and_resume", "wait_and_resume", "fallback_and_resume", "stop_and_block", "block")
+WARNINGS = ("GPU_IDLE", "HIGH_NULL_RATE", "UNKNOWN")
+
+
+def look(place: Place, number: int) -> str:
+    """Judge attempt `number` now; JSON `{"stop": cause or null, "why": sentence}`."""
+    from runherd.monitor import own
+    from runherd.monitor.look import look as judge
+
+    h = place.history()
+    data = spec_data(place, h)
+    target = own.target(str(place.dir), alive=True)
+    _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
+    sentence = f"{judgement.state}: {judgement.sentence}"
+    acts = judgement.action in ACTS and judgement.state in STOPS and _healing(data)
+    if acts and not _still_writes(place, judgement.state, data):
+        return json.dumps({"stop": STOPS[judgement.state], "why": sentence})
+    if judgement.state in WARNINGS:
+        _warn_once(place, h.gen, number, judgement.state, sentence)
+    return json.dumps({"stop": None, "why": sentence})
+
+
+def _healing(data: dict[str, Any]) -> bool:
+    return (data.get("heal") or {}).get("enabled", True) is not False
+
+
+def _still_writes(place: Place, state: str, data: dict[str, Any]) -> bool:
+    """A program whose log is still, but which writes checkpoints or results, is not stale."""
+    if state != "STALE":
+        return False
+    stale_s = float((data.get("monitor") or {}).get("stale_s") or 1200)
+    newest = max((_mtime(p) for p in _files(place)), default=0.0)
+    return time.time() - newest < stale_s
+
+
+def _files(place: Place) -> list[Path]:
+    found: list[Path] = []
+    for folder in (place.layout.work_dir(place.run_id), place.layout.checkpoint_dir(place.run_id)):
+        found += list(folder.iterdir()) if folder.is_dir() else []
+    return found
+
+
+def _mtime(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _warn_once(place: Place, gen: int, number: int, state: str, sentence: str) -> None:
+    """Keep a warning in the ledger, once per attempt and state."""
+    said = [e for e in ledger.read(place.layout.events(place.run_id)) if isinstance(e, ledger.Noted)]
+    if not any(e.attempt == number and e.text.startswith(f"{state}:") for e in said):
+        place.record(ledger.Noted(gen, sentence, number))

@@ -1,0 +1,98 @@
+"""Before an attempt: render its command, choose its GPUs, write `command.json`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from runherd import gpu, processes
+from runherd.config import CommandValues, Spec, render_command
+from runherd.config import steps as step_names
+from runherd.config.walltime import seconds as wall_time_s
+from runherd.errors import UserError
+from runherd.files import encode_id, write_json
+from runherd.lifecycle.finish import end
+from runherd.lifecycle.frozen import frozen_spec, spec_data
+from runherd.supervise.place import Place
+from runherd.supervise.spawn import program_environment
+
+SCHEMA = 1
+
+
+def prepare(place: Place, number: int, reason: str, token: str) -> None:
+    """Write `attempts/<n>/command.json` for attempt `number`.
+
+    With `wait` in it no attempt begins yet (no GPU is free). A command that
+    cannot be rendered ends the run as BLOCKED, with the reason.
+    """
+    h = place.history()
+    try:
+        spec = Spec.from_json({**frozen_spec(place), "data": spec_data(place, h)})
+        chosen = gpu.choose(int(spec.get("execution.gpus") or 0), spec.get("execution.devices"))
+        if chosen.wait_for is not None:
+            write_json(place.layout.command(place.run_id, number), {"schema": SCHEMA, "wait": chosen.wait_for})
+            return
+        command = _command(place, spec, number, token, chosen)
+    except UserError as e:
+        end(place, "blocked", "CONFIG", f"cannot be launched: {str(e).splitlines()[0]}; then set TODO")
+        return
+    write_json(place.layout.command(place.run_id, number), command)
+
+
+def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choice) -> dict[str, Any]:
+    layout, run_id = place.layout, place.run_id
+    work, checkpoint = layout.work_dir(run_id), layout.checkpoint_dir(run_id)
+    work.mkdir(parents=True, exist_ok=True)
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
+    env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
+    names = step_names(spec)
+    steps: list[dict[str, Any]] = []
+    for i, name in enumerate(names):
+        values = CommandValues(
+            root=str(layout.root), spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
+            gpus=chosen.uuids, step=i if len(names) > 1 else None,
+            environ=program_environment(dict(os.environ)),
+        )  # fmt: skip
+        rendered = render_command(spec, values)
+        steps.append(
+            {
+                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": {**env, **rendered.env},
+                "done_mark": str(_mark(place, name or str(i), spec.identity)) if i < len(names) - 1 else None,
+            }
+        )  # fmt: skip
+        Path(rendered.result).parent.mkdir(parents=True, exist_ok=True)
+    return {
+        "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "steps": steps,
+        "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
+        "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
+        "provider": spec.get("execution.gpu_provider") or "local",
+        "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
+        "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
+        "git": git_state(layout.root), "host": processes.hostname(),
+    }  # fmt: skip
+
+
+def _mark(place: Place, step: str, identity: str) -> Path:
+    return place.dir / "steps" / f"{encode_id(step)}.{identity[-12:]}.json"
+
+
+def git_state(root: Path) -> dict[str, Any] | None:
+    """Revision of the code and whether the tree differs from it; None outside of git."""
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(root), *words], capture_output=True, text=True, timeout=30,
+                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    revision = git("rev-parse", "HEAD")
+    if revision is None:
+        return None
+    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no"))}

@@ -1,0 +1,163 @@
+"""The records of a run: collected, validated, summed up. All can be derived again from ledger and sources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from runherd import clock, cost, ledger
+from runherd.files import read_json, write_json
+from runherd.history import Attempt
+from runherd.lifecycle.frozen import spec_data
+from runherd.supervise.place import Place
+
+SCHEMA = 1
+SHOWN_METRICS = 3
+
+
+def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
+    """Collect the result of an attempt: only files written after it started, whole and well-formed."""
+    from runherd.collect import collect as gather
+
+    command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
+    started = attempt.exited.started_at if attempt.exited and attempt.exited.started_at else attempt.launched.t
+    not_before = command.get("not_before", clock.epoch(started))
+    work = place.layout.work_dir(place.run_id)
+    result = Path(command.get("result_path") or work / "result.json")
+    log = place.layout.log(place.run_id, attempt.number)
+    return gather(data, work, log, float(not_before), result, record_dir=place.dir)
+
+
+def validate(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any) -> Any:
+    """Validate what was collected and write validation.json."""
+    from runherd.validate import validate as judge
+
+    logs = [place.layout.log(place.run_id, a.number) for a in place.history().this_generation()]
+    validation = judge(collected, data, [p for p in logs if p.exists()], run_id=place.run_id)
+    write_json(place.layout.record(place.run_id, "validation"), validation.to_json())
+    return validation
+
+
+def write(place: Place, ended: ledger.Ended) -> None:
+    """Write result.json, validation.json (if there is none) and cost.json for a generation that ends."""
+    stamped = replace(ended, t=ended.t or clock.now())
+    h = replace(place.history(), ended=stamped)
+    data = spec_data(place, h)
+    attempt = h.last_attempt
+    collected = None
+    if attempt is not None and attempt.exited is not None:
+        collected = collect(place, attempt, data)
+    validation_path = place.layout.record(place.run_id, "validation")
+    validation = read_json(validation_path)
+    if ended.cls != "VALIDATION" and ended.status != "done":
+        validation = _not_validated(place, ended)
+        write_json(validation_path, validation)
+    write_json(place.layout.record(place.run_id, "result"), _result(place, h, data, collected, stamped))
+    write_cost(place, h)
+
+
+def write_cost(place: Place, h: Any) -> None:
+    """Write cost.json from the ledger alone."""
+    price = (spec_data(place, h).get("execution") or {}).get("usd_per_gpu_hour")
+    write_json(place.layout.record(place.run_id, "cost"), cost.cost(place.run_id, h, clock.now(), price))
+
+
+def _not_validated(place: Place, ended: ledger.Ended) -> dict[str, Any]:
+    finding = {
+        "rule": "ended", "level": "FAIL", "message": f"the run ended {ended.status}: {ended.note}", "evidence": {},
+    }  # fmt: skip
+    return {
+        "schema": SCHEMA, "run_id": place.run_id, "verdict": "NA", "findings": [finding], "counts": {},
+        "metrics": {}, "per_task": [],
+    }  # fmt: skip
+
+
+def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: ledger.Ended) -> dict[str, Any]:
+    spec = read_json(place.layout.spec(place.run_id)) or {}
+    attempts = h.this_generation()
+    last = attempts[-1] if attempts else None
+    command = (read_json(place.layout.command(place.run_id, last.number)) or {}) if last else {}
+    diagnosis = read_json(place.layout.record(place.run_id, "diagnosis")) if ended.status != "done" else None
+    got = collected
+    return {
+        "schema": SCHEMA,
+        "run_id": place.run_id,
+        "status": ended.status,
+        "class": ended.cls,
+        "metrics": got.metrics if got and got.complete else {},
+        "n_items": got.n_items if got else None,
+        "expected": (got.expected if got else None) or data.get("expected"),
+        "higher_is_better": got.higher_is_better if got else {},
+        "checkpoint": (got.checkpoint if got else None) or command.get("checkpoint"),
+        "sources": got.sources if got and got.complete else [],
+        "findings": got.findings_json() if got else [],
+        "identity": spec.get("identity"),
+        "generation": h.gen,
+        "attempt": last.number if last else 0,
+        "attempts": len(attempts),
+        "git": command.get("git"),
+        "host": command.get("host"),
+        "stage": spec.get("stage"),
+        "priority": spec.get("priority"),
+        "seed": data.get("seed"),
+        "baseline": data.get("baseline"),
+        "params": data.get("params") or {},
+        "started_at": attempts[0].launched.t if attempts else None,
+        "ended_at": (last.exited.ended_at or last.exited.t) if last and last.exited else ended.t,
+        "wandb_url": got.wandb_url if got else None,
+        "diagnosis": diagnosis.get("summary") if isinstance(diagnosis, dict) else None,
+        "note": ended.note,
+    }
+
+
+def rederive(place: Place) -> None:
+    """Bring cost.json and, where it is missing, result.json and validation.json back from ledger and sources."""
+    h = place.history()
+    if h.ended is None:
+        return
+    write_cost_if_changed(place, h)
+    attempt = h.last_attempt
+    wanted = [place.layout.record(place.run_id, k) for k in ("result", "validation")]
+    if all(isinstance(read_json(p), dict) for p in wanted):
+        return
+    data = spec_data(place, h)
+    collected = collect(place, attempt, data) if attempt is not None and attempt.exited is not None else None
+    if h.ended.status == "done" and attempt is not None:
+        validate(place, attempt, data, collected)
+    elif not wanted[1].exists():
+        write_json(wanted[1], _not_validated(place, h.ended))
+    write_json(wanted[0], _result(place, h, data, collected, h.ended))
+
+
+def write_cost_if_changed(place: Place, h: Any) -> None:
+    """Write cost.json unless its bytes would be the same."""
+    path = place.layout.record(place.run_id, "cost")
+    price = (spec_data(place, h).get("execution") or {}).get("usd_per_gpu_hour")
+    fresh = cost.cost(place.run_id, h, clock.now(), price)
+    if read_json(path) != fresh:
+        write_json(path, fresh)
+
+
+def result_text(place: Place, data: dict[str, Any], metrics: dict[str, Any]) -> str:
+    """The tracker's result cell: the metrics that the row names, else the first few."""
+    spec = read_json(place.layout.spec(place.run_id)) or {}
+    row = {k.casefold(): str(v).casefold() for k, v in (spec.get("row") or {}).items()}
+    named = " ".join(v for k, v in row.items() if "metric" in k or "指标" in k)
+    shown = {k: v for k, v in metrics.items() if isinstance(v, int | float)}
+    chosen = {k: v for k, v in shown.items() if k.casefold() in named} or dict(list(shown.items())[:SHOWN_METRICS])
+    return ", ".join(f"{k} {number(v)}" for k, v in chosen.items())
+
+
+def number(value: float) -> str:
+    """A number as a person writes it into a table: integers whole, ordinary ones with four decimals."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 100 else f"{value:.4g}"
+
+
+def worst_finding(validation: Any) -> str:
+    order = {"CRITICAL": 0, "FAIL": 1, "WARN": 2}
+    findings = [f if isinstance(f, dict) else f.to_json() for f in validation.findings]
+    findings.sort(key=lambda f: order.get(f["level"], 9))
+    return str(findings[0]["message"]) if findings else ""

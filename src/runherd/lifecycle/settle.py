@@ -1,0 +1,117 @@
+"""After an attempt: look at what it left, decide (heal.after_exit), and record the decision."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from runherd import clock, heal, ledger
+from runherd.files import read_json, write_json
+from runherd.history import Attempt, History
+from runherd.lifecycle import records
+from runherd.lifecycle.finish import end
+from runherd.lifecycle.frozen import operational, spec_data
+from runherd.supervise.place import Place
+
+SHUTDOWN_WINDOW_S = 30.0  #: the supervisor was told to go this close to the program's end: a shutdown
+
+
+def settle(place: Place, number: int) -> None:
+    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out."""
+    h = place.history()
+    attempt = next(a for a in h.attempts if a.number == number)
+    data = spec_data(place, h)
+    collected = records.collect(place, attempt, data)
+    exit_ = _exit(attempt, collected, place)
+    failure = None
+    if not (exit_.code == 0 and collected.complete) and exit_.stop_cause != "cancel":
+        failure = _diagnose(place, attempt, data, exit_)
+    past = [heal.Past(a.judged.cls, a.judged.signature) for a in h.this_generation() if a.judged and a is not attempt]
+    decision = heal.after_exit(
+        exit_, failure, past, heal.Bounds.from_config(data.get("heal") or {}), operational(data)
+    )
+    if isinstance(decision, heal.Resume):
+        _record_resume(place, h, attempt, decision)
+        return
+    place.record(ledger.Judged(h.gen, number, "end", decision.cls, failure.signature if failure else "", decision.why))
+    if decision.status == "done":
+        _end_done(place, attempt, data, collected, decision)
+    else:
+        signature = failure.signature if failure else decision.cls.lower()
+        end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
+
+
+def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
+    exited = attempt.exited
+    assert exited is not None
+    told_to_go = attempt.left is not None and (
+        abs(clock.epoch(exited.ended_at or exited.t) - clock.epoch(attempt.left.t)) < SHUTDOWN_WINDOW_S
+    )
+    command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
+    return heal.Exit(
+        code=exited.code,
+        signal=exited.signal,
+        lost=exited.lost,
+        stop_cause=attempt.stopping.cause if attempt.stopping else None,
+        supervisor_told_to_go=told_to_go,
+        complete=collected.complete,
+        missing=collected.missing,
+        foreign=bool(command.get("foreign")),
+        stop_detail=(attempt.stopping.detail if attempt.stopping else "").removeprefix(_prefix(attempt)),
+    )
+
+
+def _prefix(attempt: Attempt) -> str:
+    return f"{attempt.stopping.cause.upper()}: " if attempt.stopping else ""
+
+
+def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.Exit) -> heal.Failure | None:
+    from runherd.diagnose import diagnose
+
+    facts = {"code": exit_.code, "signal": exit_.signal, "sent_by": "runherd" if exit_.stop_cause else None}
+    found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
+    write_json(place.layout.record(place.run_id, "diagnosis"), found.to_json())
+    if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", ""):
+        return None  # the log does not say why: the exit speaks
+    return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
+
+
+def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Resume) -> None:
+    place.record(
+        ledger.Judged(
+            h.gen, attempt.number, "resume", decision.cls, decision.signature, decision.reason, decision.delay_s,
+            clock.iso(time.time() + decision.delay_s), dict(decision.change),
+        )
+    )  # fmt: skip
+    change = f"; changed: {decision.change}" if decision.change else ""
+    wait = f" after {decision.delay_s:g} s" if decision.delay_s else ""
+    with place.layout.log(place.run_id, attempt.number).open("a") as log:
+        log.write(f"[runherd] attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}\n")
+
+
+def _end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any, decision: heal.End) -> None:
+    validation = records.validate(place, attempt, data, collected)
+    if validation.verdict in ("FAIL", "CRITICAL"):
+        why = records.worst_finding(validation)
+        note = f"validation {validation.verdict}: {why}. See runs/…/validation.json; then set TODO"
+        end(place, "blocked", "VALIDATION", note, records.result_text(place, data, collected.metrics))
+        return
+    note = f"WARN: {records.worst_finding(validation)}" if validation.verdict == "WARN" else decision.why
+    end(place, "done", "", note, records.result_text(place, data, collected.metrics))
+
+
+def _blocked_note(place: Place, decision: heal.End) -> str:
+    """What the row says of a run that did not end well: the reason, where, and how to go on."""
+    diagnosis = read_json(place.layout.record(place.run_id, "diagnosis"))
+    exception = diagnosis.get("exception") if isinstance(diagnosis, dict) else None
+    if decision.status == "cancelled":
+        asked = place.history().cancel
+        by = f" by {asked.by}" if asked and asked.by else ""
+        return f"cancelled{by}; checkpoint kept; set TODO to go on"
+    if decision.cls == "STOPPED_BY_PERSON":
+        return f"{decision.why}; not resumed; set TODO to go on from the checkpoint"
+    if decision.cls == "CODE_BUG" and isinstance(exception, dict):
+        at = f" at {exception.get('file')}:{exception.get('line')}" if exception.get("file") else ""
+        message = str(exception.get("message") or "").split("\n")[0][:160]
+        return f"CODE_BUG: {exception.get('type')}: {message}{at}; fix it, then set TODO"
+    return f"{decision.cls}: {decision.why}; see runherd monitor {place.run_id}; then set TODO"

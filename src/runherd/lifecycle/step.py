@@ -1,0 +1,41 @@
+"""Door to the short-lived steps that a supervisor starts: `step NAME PLACE [ARGS…]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from runherd.supervise.place import Place
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one step by name; exit code 0 when it did its work."""
+    name, place, args = argv[0], Place.from_arg(argv[1]), list(argv[2:])
+    if name == "prepare":
+        from runherd.lifecycle.prepare import prepare
+
+        prepare(place, int(args[0]), args[1], args[2])
+    elif name == "announce":
+        from runherd.lifecycle.announce import announce
+
+        announce(place)
+    elif name == "look":
+        from runherd.lifecycle.look import look
+
+        print(look(place, int(args[0])))
+    elif name == "settle":
+        from runherd.lifecycle.settle import settle
+
+        settle(place, int(args[0]))
+    elif name == "withdraw":
+        from runherd.lifecycle.finish import end
+
+        end(place, "cancelled", "CANCELLED", "cancelled before it was started; set TODO to go on")
+    elif name == "finish":
+        from runherd.lifecycle.finish import finish
+
+        finish(place)
+    else:
+        print(f"unknown step {name!r}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,1 @@
+"""Watch runs: read what is new, weigh the evidence, say one line."""

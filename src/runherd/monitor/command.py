@@ -1,0 +1,206 @@
+"""`runherd monitor`: any run, ours or not, in one line.
+
+This module is on the way of a quick look: it imports nothing but the standard
+library, and little of that.
+"""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+from runherd import exitcodes
+from runherd.monitor import look as looks
+from runherd.monitor import memory as memories
+from runherd.monitor.classify import Judgement
+from runherd.monitor.line import exit_code, explained, one_line
+from runherd.monitor.observe import Target, limits_of
+
+ENDED = ("COMPLETE", "DEAD")
+SAFE_CHARS = "._=-[],@+"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `runherd monitor` to a parser."""
+    add = parser.add_argument
+    add("what", nargs="*", help="run ids, run folders, or the result file of a run that is not ours")
+    add("--log", action="append", default=[], help="log file (may be given several times)")
+    add("--expected", type=int, help="number of items that the result must have in the end")
+    add("--pid", type=int, help="process id, where it is known")
+    add("--checkpoint", action="append", default=[], help="checkpoint file in the form of the result")
+    add("--screen", help="name of a screen session to read")
+    add("--tmux", help="tmux session or pane to read")
+    add("--root", default=".", help="folder of the project (default: here)")
+    add("--stale", type=float, help="seconds without a sign after which a live run is stale (1200)")
+    add("--json", action="store_true", help="print one JSON object a look")
+    add("--follow", action="store_true", help="look again until it has ended")
+    add("--interval", type=float, default=30.0, help="seconds between looks with --follow (30)")
+    add("--act", action="store_true", help="act on what is found, where that is safe")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, print, and return the exit code of the worst run."""
+    targets = [*_targets(args)]
+    if args.act:
+        refuse_to_act(args, targets)
+    while True:
+        judged = [_once(target, path, args, len(targets) > 1) for target, path in targets]
+        if not args.follow or all(_over(j) for j in judged):
+            return max((exit_code(j) for j in judged), default=exitcodes.OK)
+        sys.stdout.flush()
+        time.sleep(args.interval)
+        targets = [*_targets(args)]
+
+
+def _over(judgement: Judgement) -> bool:
+    return judgement.state in ENDED or (
+        judgement.state not in ("HEALTHY", "STALE", "GPU_IDLE", "HIGH_NULL_RATE")
+        and judgement.action != "look_again"
+    )
+
+
+def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> Judgement:
+    evidence, judgement, memory = looks.look(target, memory_path)
+    if args.json:
+        import json
+
+        print(json.dumps(looks.as_json(target, evidence, judgement, memory), ensure_ascii=False))
+        return judgement
+    print(one_line(evidence, judgement, target.name if several else None))
+    if judgement.state == "COMPLETE":
+        print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
+    elif judgement.state != "HEALTHY":
+        print("\n".join(explained(judgement)))
+    return judgement
+
+
+def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
+    foreign = [w for w in args.what if _is_file_name(w)]
+    runs = [w for w in args.what if w not in foreign]
+    found = [_own(args.root, name) for name in runs]
+    if foreign or args.log or args.screen or args.tmux or args.pid:
+        found.append(_foreign(args, foreign))
+    if not found:
+        from runherd.errors import fail
+
+        hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N"
+        raise fail("nothing to look at", hint=hint)
+    return found
+
+
+def _is_file_name(what: str) -> bool:
+    return os.path.isfile(what) or what.endswith((".json", ".jsonl", ".ndjson"))
+
+
+def encode(run_id: str) -> str:
+    """Encode a run id as `runherd.files.encode_id` does (kept in step by a test)."""
+    out = []
+    for i, ch in enumerate(run_id):
+        keep = ch.isalnum() or (ch in SAFE_CHARS and not (ch == "." and i == 0))
+        out.append(ch if keep else "".join(f"%{b:02X}" for b in ch.encode("utf-8", "surrogatepass")))
+    return "".join(out)
+
+
+def _own(root: str, name: str) -> tuple[Target, str]:
+    from runherd.monitor import own
+
+    inside = os.path.join(root, "runs", encode(name))
+    folder = next((f for f in (inside, name) if os.path.isdir(f)), None)
+    if folder is None:
+        from runherd.errors import fail
+
+        raise fail("no such run, run folder or result file", value=name, allowed=f"a run under {root}/runs")
+    return own.target(folder), os.path.join(folder, "monitor.json")
+
+
+def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
+    """A run that we did not launch: its files, and a process id if somebody knows it."""
+    logs, pid = list(args.log), args.pid
+    results = []
+    for path in files:
+        results.append(os.path.abspath(path))
+        results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
+    memory = memories.foreign_path(*results, *map(os.path.abspath, logs), args.screen, args.tmux)
+    if args.screen or args.tmux:
+        text, pid = _terminal(args, pid)
+        shown = memory.removesuffix(".json") + ".txt"
+        _write(shown, text)
+        logs.append(shown)
+    limits = limits_of({"monitor": {"stale_s": args.stale}} if args.stale else {})
+    name = (
+        os.path.basename(files[0])
+        if files
+        else args.screen or args.tmux or os.path.basename((logs or ["run"])[0])
+    )
+    target = Target(
+        name=name,
+        logs=tuple(map(os.path.abspath, logs)),
+        results=(*results, *map(os.path.abspath, args.checkpoint)),
+        expected=args.expected,
+        pid=pid,
+        limits=limits,
+    )
+    return target, memory
+
+
+def _terminal(args: argparse.Namespace, pid: int | None) -> tuple[str, int | None]:
+    from runherd.monitor import terminals
+
+    text, shown = terminals.screen_text(args.screen) if args.screen else terminals.tmux_text(args.tmux)
+    return text, pid or shown
+
+
+def _write(path: str, text: str) -> None:
+    """Keep what the terminal shows; its time changes only when the text does."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    except OSError:
+        pass
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def refuse_to_act(args: argparse.Namespace, targets: list[Any]) -> None:
+    """Say why nothing is done: what we did not launch we cannot restart, ours heal by themselves."""
+    from runherd.errors import fail
+
+    for target, path in targets:
+        if os.path.basename(path) != "monitor.json":
+            raise fail(
+                f"{target.name}: runherd did not launch this run and knows no command to restart it",
+                where="--act",
+                hint="make it a row of the tracker, or runherd adopt it",
+                exit_code=exitcodes.NEEDS_PERSON,
+            )
+    names = ", ".join(target.name for target, _ in targets)
+    print(
+        f"[Monitor] {names}: the supervisor acts by itself; runherd start {names} if it is not there",
+        file=sys.stderr,
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of `scripts/monitor.py`; prints a user's mistakes without a traceback."""
+    parser = argparse.ArgumentParser(
+        prog="monitor", description="Look at a run: one line, and why if it is ill."
+    )
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args(argv))
+    except KeyboardInterrupt:
+        return exitcodes.RUNNING
+    except Exception as error:
+        from runherd.errors import UserError
+
+        if not isinstance(error, UserError):
+            raise
+        print(error, file=sys.stderr)
+        return error.exit_code

@@ -1,0 +1,76 @@
+"""The signs that a verdict on a living run weighs, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+STATES = (
+    *("HEALTHY", "COMPLETE", "STALE", "DEAD", "API_QUOTA", "PROXY_DOWN", "OOM", "CODE_BUG"),
+    *("HIGH_NULL_RATE", "DIVERGED", "GPU_IDLE", "CACHE_COLD", "UNKNOWN"),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of the decision; times in seconds, rates between 0 and 1 (design, section 6)."""
+
+    stale_s: float = 1200
+    gpu_idle_s: float = 300
+    gpu_idle_below: float = 5  #: percent
+    null_warn: float = 0.05
+    null_stop: float = 0.20
+    cache_min: float = 0.80
+    cache_after_s: float = 300
+    cache_declared: bool = False  #: whether the run says that it uses a warm cache
+    stuck_s: float = 60  #: errors without progress count only after this long
+    looks: int = 2  #: and only when so many looks in a row see them
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the result or checkpoint file holds by now."""
+
+    items: int
+    correct: int
+    judged: int
+    nulls: int
+    null_reasons: dict[str, int] = field(default_factory=dict)
+    top_answer: tuple[str, int] | None = None
+    whole: bool = True
+    says_complete: bool | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        return self.correct / self.items if self.judged and self.items else None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All signs of one look; None where a sign could not be had."""
+
+    now: float
+    process: str  #: "alive", "gone" or "unknown"
+    process_why: str = ""
+    surely_gone: bool = False  #: its very process was looked up and is not there
+    exit: dict[str, Any] | None = None  #: code, signal, ... once it is known
+    diagnosis: dict[str, Any] | None = None  #: of a run that is gone: class, signature, summary, ...
+    log_age_s: float | None = None
+    result_age_s: float | None = None  #: of the newest of result, checkpoint and progress files
+    progress_age_s: float | None = None  #: since done was last seen to grow
+    age_s: float | None = None  #: since the attempt started
+    done: int | None = None
+    expected: int | None = None
+    unit: str = "items"
+    result: Result | None = None
+    losses: tuple[float | None, ...] = ()
+    counters: dict[str, Any] = field(default_factory=dict)  #: of the log, see `scan.empty`
+    fresh: dict[str, int] = field(default_factory=dict)  #: growth of counters since the look before
+    gpu: tuple[tuple[float, float], ...] = ()  #: (time, utilisation in percent), oldest first
+    endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
+    limits: Limits = field(default_factory=Limits)
+
+    def share_done(self) -> float | None:
+        if self.done is None or not self.expected:
+            return None
+        return self.done / self.expected

@@ -1,0 +1,67 @@
+"""The one line that a look prints, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+from runherd import exitcodes
+from runherd.monitor.classify import Judgement, ago
+from runherd.monitor.evidence import Evidence
+
+EXIT = {
+    "HEALTHY": exitcodes.OK,
+    "COMPLETE": exitcodes.OK,
+    "GPU_IDLE": exitcodes.RUNNING,
+    "HIGH_NULL_RATE": exitcodes.RUNNING,
+    "UNKNOWN": exitcodes.NEEDS_PERSON,
+}
+
+
+def exit_code(judgement: Judgement) -> int:
+    """Healthy or done 0, at work with a warning 3, unknown 5, everything else 1."""
+    return EXIT.get(judgement.state, exitcodes.FAILED)
+
+
+def progress_text(e: Evidence) -> str | None:
+    """Return "85/140 (60.7%)", "140/140" at the end, or what else is known."""
+    if e.done is None:
+        return None
+    if not e.expected:
+        return f"{e.done} {e.unit}"
+    if e.done >= e.expected:
+        return f"{e.done}/{e.expected}"
+    return f"{e.done}/{e.expected} ({100 * e.done / e.expected:.1f}%)"
+
+
+def one_line(e: Evidence, judgement: Judgement, name: str | None = None) -> str:
+    """Return the status line; `name` stands in it only where several runs are shown."""
+    parts = [f"[Monitor] {judgement.state}" + (f" {name}" if name else "")]
+    progress = progress_text(e)
+    if progress:
+        parts.append(progress)
+    accuracy = e.result.accuracy if e.result else None
+    complete = judgement.state == "COMPLETE"
+    if accuracy is not None:
+        parts.append(f"{'Accuracy' if complete else 'Acc'}: {accuracy * 100:.1f}%")
+    elif e.losses:
+        parts.append("Loss: nan" if e.losses[-1] is None else f"Loss: {e.losses[-1]:.4g}")
+    if not complete or (e.result and e.result.nulls):
+        if e.result:
+            parts.append(f"Nulls: {e.result.nulls}" + _rate(e, judgement))
+        if e.log_age_s is not None:
+            parts.append(f"Log: {ago(e.log_age_s)}")
+    if judgement.state not in ("HEALTHY", "COMPLETE") or judgement.sentence.startswith("suspected"):
+        parts.append(judgement.sentence)
+    return " | ".join(parts)
+
+
+def _rate(e: Evidence, judgement: Judgement) -> str:
+    if judgement.state != "HIGH_NULL_RATE" or e.result is None:
+        return ""
+    return f" ({100 * e.result.nulls / e.result.items:.1f}%)"
+
+
+def explained(judgement: Judgement) -> list[str]:
+    """Return the lines that follow when a run is not healthy: why, what next, what would change it."""
+    lines = [f"  why:     {line}" for line in judgement.evidence]
+    lines.append(f"  action:  {judgement.action.replace('_', ' ')}")
+    lines.append(f"  changes: {judgement.what_would_change_it}")
+    return lines

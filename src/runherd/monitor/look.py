@@ -1,0 +1,114 @@
+"""One look at a run: ``python -m runherd.monitor.look RUN_DIR`` prints one JSON judgement.
+
+For the supervisor, which starts it when there is something to look at.
+"""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from runherd.monitor import memory as memories
+from runherd.monitor.classify import Judgement, classify
+from runherd.monitor.evidence import Evidence
+from runherd.monitor.observe import Target, observe, remaining
+
+COUNTS = ("calls", "limited", "forbidden", "server_errors", "refused")
+SAMPLES = 64  #: of GPU and endpoint that are kept
+
+
+def look(
+    target: Target, memory_path: str, *, now: float | None = None
+) -> tuple[Evidence, Judgement, dict[str, Any]]:
+    """Look once, judge, and leave the memory for the next look; returns the memory too."""
+    now = time.time() if now is None else now
+    memory = memories.load(memory_path)
+    _sample(target, memory, now)
+    evidence = observe(target, memory, now)
+    judgement = classify(evidence, memories.previous(memory))
+    if target.endpoint and _doubtful(evidence, judgement):
+        _probe(target.endpoint, memory, now)
+    memories.save(memory_path, memory, judgement)
+    return evidence, judgement, memory
+
+
+def _sample(target: Target, memory: dict[str, Any], now: float) -> None:
+    """Sample the GPUs of the run, not more often than every 15 s."""
+    if not target.gpus or target.exit is not None:
+        return
+    samples = memory.setdefault("gpu", [])
+    if samples and now - samples[-1][0] < 15:
+        return
+    from runherd.monitor.gpu import utilisation
+
+    percent = utilisation(target.gpus)
+    if percent is not None:
+        samples.append([now, percent])
+        del samples[:-SAMPLES]
+
+
+def _doubtful(evidence: Evidence, judgement: Judgement) -> bool:
+    lost = sum(evidence.fresh.get(k, 0) for k in ("refused", "forbidden", "server_errors"))
+    return evidence.process == "alive" and (lost > 0 or "PROXY_DOWN" in judgement.suspected)
+
+
+def _probe(url: str, memory: dict[str, Any], now: float) -> None:
+    from runherd.monitor.endpoint import answers
+
+    probes = memory.setdefault("endpoint", [])
+    probes.append([now, answers(url)])
+    del probes[:-SAMPLES]
+
+
+def as_json(
+    target: Target, evidence: Evidence, judgement: Judgement, memory: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the judgement with the numbers behind it, for programs."""
+    counters = evidence.counters
+    result = evidence.result
+    return {
+        **judgement.to_json(),
+        "run_id": target.name,
+        "done": evidence.done,
+        "expected": evidence.expected,
+        "unit": evidence.unit,
+        "accuracy": result.accuracy if result else None,
+        "nulls": result.nulls if result else None,
+        "null_reasons": result.null_reasons if result else {},
+        "loss": evidence.losses[-1] if evidence.losses else None,
+        "log_age_s": evidence.log_age_s,
+        "progress_age_s": evidence.progress_age_s,
+        "process": evidence.process,
+        "exit": evidence.exit,
+        "counts": {
+            k: counters.get(k, 0) for k in ("calls", "limited", "forbidden", "server_errors", "refused")
+        },
+        "hits": {k: v["count"] for k, v in counters.get("hits", {}).items()},
+        "remaining": remaining(memory.get("history", []), evidence.done, evidence.expected),
+        "diagnosis": evidence.diagnosis,
+    }
+
+
+def main(argv: list[str]) -> int:
+    """Arguments: RUN_DIR [--alive | --gone] [--exit JSON]. Exit code 0 unless it cannot look."""
+    if not argv or argv[0].startswith("-"):
+        print("usage: python -m runherd.monitor.look RUN_DIR [--alive|--gone] [--exit JSON]", file=sys.stderr)
+        return 2
+    from runherd.monitor import own
+
+    run_dir, rest = argv[0], argv[1:]
+    facts = json.loads(rest[rest.index("--exit") + 1]) if "--exit" in rest else None
+    alive = True if "--alive" in rest else False if "--gone" in rest else None
+    target = own.target(run_dir, alive=alive, exit_facts=facts)
+    evidence, judgement, memory = look(target, os.path.join(run_dir, "monitor.json"))
+    print(json.dumps(as_json(target, evidence, judgement, memory), ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

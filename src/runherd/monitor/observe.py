@@ -1,0 +1,241 @@
+"""Gather the evidence of one look: the thin edge between a run's files and the decision."""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from runherd.monitor import logreader, process, resultpeek, scan
+from runherd.monitor.evidence import Evidence, Limits, Result
+from runherd.monitor.process import Alive
+
+HISTORY = 40  #: points of progress that are kept for rate and remaining time
+CLOSED_S = 120  #: a log that nobody holds open and that is still for so long belongs to no one
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a run's signs are to be found."""
+
+    name: str
+    logs: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
+    progress_files: tuple[str, ...] = ()  #: trainer_state.json and the like, newest first
+    expected: int | None = None
+    pid: int | None = None
+    start_ticks: int | None = None
+    alive: Alive | None = None  #: where the caller knows better than we can
+    exit: dict[str, Any] | None = None
+    not_before: float = 0.0  #: a result file older than this is another run's
+    started_at: float | None = None
+    spec: dict[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    gpus: tuple[str, ...] = ()  #: UUIDs
+    endpoint: str | None = None
+
+
+#: keys of `monitor:` -> bounds of the decision
+BOUNDS = {
+    "stale_s": "stale_s", "gpu_idle_s": "gpu_idle_s", "gpu_idle_util": "gpu_idle_below",
+    "cache_hit_min": "cache_min", "cache_cold_after_s": "cache_after_s", "stuck_s": "stuck_s",
+}  # fmt: skip
+
+
+def limits_of(spec: dict[str, Any]) -> Limits:
+    """Read the bounds from the `monitor:` and `validate:` sections."""
+    section, validate = spec.get("monitor") or {}, spec.get("validate") or {}
+    given: dict[str, Any] = {
+        name: float(section[key]) for key, name in BOUNDS.items() if isinstance(section.get(key), int | float)
+    }
+    return Limits(
+        **given,
+        null_warn=float(validate.get("null_warn") or Limits.null_warn),
+        null_stop=float(section.get("null_rate_stop") or validate.get("null_fail") or Limits.null_stop),
+        cache_declared=bool(section.get("cache_reuse")),
+    )
+
+
+def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
+    """Look at a run once; `memory` is what the look before left and is updated in place."""
+    counters = memory.setdefault("counters", scan.empty())
+    before = {k: v for k, v in counters.items() if isinstance(v, int)}
+    log_age = _read_logs(target, memory, counters, now)
+    fresh = {k: v - before.get(k, 0) for k, v in counters.items() if isinstance(v, int)}
+    alive = _alive(target, log_age)
+    result, result_age = _results(target, memory, now, alive)
+    done, total, unit = _done(target, counters, result, memory)
+    progress_age = _moved(memory, counters, done, now, log_age)
+    gone = alive.state == "gone" or target.exit is not None
+    return Evidence(
+        now=now,
+        process="gone" if target.exit is not None else alive.state,
+        process_why=alive.why,
+        surely_gone=alive.sure,
+        exit=target.exit,
+        diagnosis=_diagnosis(target, memory) if gone and not _is_clean(target.exit) else None,
+        log_age_s=log_age,
+        result_age_s=result_age,
+        progress_age_s=progress_age,
+        age_s=now - target.started_at if target.started_at else None,
+        done=done,
+        expected=target.expected or total,
+        unit=unit,
+        result=result,
+        losses=tuple(counters["losses"]),
+        counters=counters,
+        fresh=fresh,
+        gpu=tuple((t, u) for t, u in memory.get("gpu", ())),
+        endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
+        limits=target.limits,
+    )
+
+
+def _is_clean(facts: dict[str, Any] | None) -> bool:
+    return facts is not None and facts.get("code") == 0 and not facts.get("signal")
+
+
+def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any], now: float) -> float | None:
+    """Read what is new in all logs; return the age of the newest, in seconds."""
+    states = memory.setdefault("logs", {})
+    age = None
+    catalogue = None
+    for path in target.logs:
+        state = states.setdefault(path, {})
+        for block in logreader.read_new(path, state):
+            if catalogue is None:
+                from runherd.diagnose.catalogue import load
+
+                catalogue = load()
+            position = memory.get("read", 0)
+            memory["read"] = position + len(block.data)
+            scan.scan(logreader.Block(position, block.data), counters, catalogue)
+        if not state.get("missing") and "mtime" in state:
+            this = max(0.0, now - state["mtime"])
+            age = this if age is None else min(age, this)
+    return age
+
+
+def _alive(target: Target, log_age: float | None) -> Alive:
+    if target.alive is not None:
+        return target.alive
+    if target.pid is not None:
+        return process.look(target.pid, target.start_ticks)
+    for path in target.logs:
+        pid = process.writer_of(path)
+        if pid is not None:
+            return Alive("alive", f"process {pid} writes the log")
+    if target.logs and log_age is not None and log_age > CLOSED_S:
+        return Alive("gone", f"nobody holds the log open and it is still for {log_age:.0f} s")
+    return Alive("unknown", "no process id is known")
+
+
+def _results(
+    target: Target, memory: dict[str, Any], now: float, alive: Alive
+) -> tuple[Result | None, float | None]:
+    """Return the fullest of the result files and the age of the newest file."""
+    not_before = target.not_before or alive.started_at or 0.0
+    memories = memory.setdefault("results", {})
+    best: Result | None = None
+    ages = []
+    for i, path in enumerate((*target.results, *target.progress_files)):
+        try:
+            written = os.stat(path).st_mtime
+        except OSError:
+            continue
+        if i == 0 and written + 1 < not_before:
+            continue  # an earlier run's result; its checkpoint may well be ours to go on from
+        ages.append(max(0.0, now - written))
+        if path in target.results:
+            found = resultpeek.peek(path, memories.setdefault(path, {}))
+            if found and (best is None or found.items > best.items):
+                best = found
+    return best, min(ages, default=None)
+
+
+def _done(
+    target: Target, counters: dict[str, Any], result: Result | None, memory: dict[str, Any]
+) -> tuple[int | None, int | None, str]:
+    """Return done, total and unit from the best source: result, trainer state, log."""
+    if result is not None:
+        return result.items, None, "items"
+    for path in target.progress_files:
+        found = _trainer_state(path, memory)
+        if found:
+            return found[0], found[1], "steps"
+    mark = counters.get("progress")
+    if mark is None:
+        return None, None, "items"
+    return mark["done"], mark["total"], {"bar": "items", "count": "items"}.get(mark["unit"], mark["unit"])
+
+
+def _trainer_state(path: str, memory: dict[str, Any]) -> tuple[int, int | None] | None:
+    import json
+
+    try:
+        with open(path, "rb") as f:
+            data = json.loads(f.read())
+    except (OSError, ValueError):
+        return None
+    step, most = data.get("global_step"), data.get("max_steps")
+    if not isinstance(step, int):
+        return None
+    return step, most if isinstance(most, int) and most > 0 else None
+
+
+def _moved(
+    memory: dict[str, Any], counters: dict[str, Any], done: int | None, now: float, log_age: float | None
+) -> float | None:
+    """Note progress and return its age: since done grew, or since the log last showed work."""
+    at = counters.get("progress_at", -1)
+    first = "moved" not in memory
+    state = memory.setdefault("moved", {"done": None, "at": -1, "time": None})
+    if done != state["done"] or at > state["at"]:
+        if done is not None or at >= 0:
+            state["time"] = now - (log_age or 0.0) if first else now
+        state.update(done=done, at=max(at, state["at"]))
+        if done is not None:
+            history = memory.setdefault("history", [])
+            if not history or history[-1][1] != done:
+                history.append([state["time"], done])
+                del history[:-HISTORY]
+    return None if state["time"] is None else max(0.0, now - state["time"])
+
+
+def _diagnosis(target: Target, memory: dict[str, Any]) -> dict[str, Any] | None:
+    """Diagnose a run that is gone, once per end of its log."""
+    if not target.logs:
+        return None
+    key = [memory.get("read"), target.exit]
+    if memory.get("diagnosed") != key:
+        from pathlib import Path
+
+        from runherd.diagnose import diagnose
+
+        found = diagnose(Path(target.logs[0]), target.exit or {}, target.spec, run_id=target.name)
+        memory["diagnosed"], memory["diagnosis"] = key, found.to_json()
+    return dict(memory["diagnosis"])
+
+
+def remaining(history: list[list[float]], done: int | None, expected: int | None) -> dict[str, float] | None:
+    """Return rate (per second) and remaining time: the middle, and the span of its quarters.
+
+    From the times between the kept points; None while fewer than three are known.
+    """
+    if done is None or not expected or done >= expected:
+        return None
+    steps = [(t2 - t1) / (d2 - d1) for (t1, d1), (t2, d2) in pairwise(history) if d2 > d1 and t2 > t1]
+    if len(steps) < 2:
+        return None
+    steps.sort()
+    middle, left = steps[len(steps) // 2], expected - done
+    low, high = steps[len(steps) // 4], steps[(3 * len(steps)) // 4]
+    return {
+        "per_second": 1 / middle,
+        "remaining_s": middle * left,
+        "remaining_low_s": low * left,
+        "remaining_high_s": high * left,
+    }

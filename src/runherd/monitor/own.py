@@ -1,0 +1,116 @@
+"""A run of ours as a target: everything is found in its folder."""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from runherd.monitor.observe import Target, limits_of
+from runherd.monitor.process import Alive
+
+
+def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any] | None = None) -> Target:
+    """Return the target of a run folder; `alive` and `exit_facts` where the caller knows them."""
+    spec = _json(os.path.join(run_dir, "spec.json")) or {}
+    data = spec.get("data") if isinstance(spec.get("data"), dict) else spec
+    assert isinstance(data, dict)
+    attempt = newest_attempt(run_dir)
+    folder = os.path.join(run_dir, "attempts", str(attempt))
+    command = _json(os.path.join(folder, "command.json")) or {}
+    pid, ticks = _identity(_json(os.path.join(folder, "process.json")) or {})
+    ended = exit_facts or _json(os.path.join(folder, "exit.json"))
+    result = _result_path(run_dir, data, command)
+    stem, _ = os.path.splitext(result)
+    known = {
+        True: Alive("alive", "its supervisor says so"),
+        False: Alive("gone", "its supervisor says so", True),
+    }
+    return Target(
+        name=str(spec.get("run_id") or os.path.basename(run_dir)),
+        logs=(os.path.join(folder, "log.txt"),),
+        results=(result, f"{stem}_checkpoint.json"),
+        progress_files=tuple(_trainer_states(run_dir)),
+        expected=_whole(data.get("expected")),
+        pid=pid,
+        start_ticks=ticks,
+        alive=None if alive is None else known[alive],
+        exit=ended,
+        not_before=_birth(os.path.join(run_dir, "attempts", "1")),
+        started_at=_birth(folder) or None,
+        spec=data,
+        limits=limits_of(data),
+        gpus=tuple(str(g) for g in command.get("gpus") or ()),
+        endpoint=(data.get("monitor") or {}).get("endpoint"),
+    )
+
+
+def newest_attempt(run_dir: str) -> int:
+    """Return the number of the newest attempt; 1 when there is none."""
+    try:
+        names = os.listdir(os.path.join(run_dir, "attempts"))
+    except OSError:
+        return 1
+    return max((int(n) for n in names if n.isdigit()), default=1)
+
+
+def _json(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, "rb") as f:
+            found = json.loads(f.read())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _identity(record: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Read pid and start of the program from process.json."""
+    inner = next(
+        (record[k] for k in ("program", "command", "child") if isinstance(record.get(k), dict)), record
+    )
+    pid = _whole(inner.get("pid"))
+    ticks = next(
+        (inner[k] for k in ("start_ticks", "starttime", "start") if isinstance(inner.get(k), int)), None
+    )
+    return pid, ticks
+
+
+def _result_path(run_dir: str, data: dict[str, Any], command: dict[str, Any]) -> str:
+    if isinstance(command.get("result_path"), str):
+        return str(command["result_path"])
+    named = (data.get("output") or {}).get("result")
+    if isinstance(named, str) and "{" not in named:
+        return named
+    return os.path.join(run_dir, "work", "result.json")
+
+
+def _trainer_states(run_dir: str) -> list[str]:
+    """Return the trainer_state.json files of the checkpoints, newest first."""
+    found = []
+    for place in ("checkpoint", "work"):
+        base = os.path.join(run_dir, place)
+        try:
+            entries = [e for e in os.scandir(base) if e.is_dir() and e.name.startswith("checkpoint-")]
+        except OSError:
+            continue
+        for entry in entries:
+            path = os.path.join(entry.path, "trainer_state.json")
+            if os.path.exists(path):
+                found.append(path)
+    return sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True)[:1]
+
+
+def _birth(folder: str) -> float:
+    """Return when an attempt began: when its command was written."""
+    for name in ("command.json", ""):
+        try:
+            return os.stat(os.path.join(folder, name)).st_mtime
+        except OSError:
+            continue
+    return 0.0
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

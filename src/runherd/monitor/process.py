@@ -1,0 +1,70 @@
+"""Whether a process lives: by its number and its start, or by who holds a log open."""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Alive(NamedTuple):
+    """The answer, and what it rests on."""
+
+    state: str  #: "alive", "gone" or "unknown"
+    why: str
+    sure: bool = False  #: "gone" because its own entry is not there
+    started_at: float | None = None  #: epoch seconds
+
+
+def look(pid: int, start_ticks: int | None = None) -> Alive:
+    """Look a process up; a number that now belongs to another process is not it."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            fields = f.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return Alive("gone", f"no process {pid}", True)
+    except OSError as error:
+        return Alive("unknown", f"process {pid} cannot be looked at: {error.strerror}")
+    if fields[0] in (b"Z", b"X"):
+        return Alive("gone", f"process {pid} has ended and waits to be reaped", True)
+    ticks = int(fields[19])
+    if start_ticks is not None and ticks != start_ticks:
+        return Alive("gone", f"number {pid} now belongs to another process", True)
+    return Alive("alive", f"process {pid}", False, _boot_time() + ticks / os.sysconf("SC_CLK_TCK"))
+
+
+def _boot_time() -> float:
+    with open("/proc/stat", "rb") as f:
+        for line in f:
+            if line.startswith(b"btime "):
+                return float(line.split()[1])
+    return 0.0
+
+
+def writer_of(path: str) -> int | None:
+    """Return a process of ours that has `path` open for writing, other than this one."""
+    try:
+        wanted = os.stat(path)
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return None
+    for pid in sorted(pids, reverse=True):
+        if pid != os.getpid() and _writes(pid, wanted):
+            return pid
+    return None
+
+
+def _writes(pid: int, wanted: os.stat_result) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        for fd in os.listdir(folder):
+            found = os.stat(f"{folder}/{fd}")
+            if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+                with open(f"/proc/{pid}/fdinfo/{fd}") as f:
+                    flags = next((line.split()[1] for line in f if line.startswith("flags:")), "0")
+                if int(flags, 8) & 0o3:
+                    return True
+    except OSError:
+        return False
+    return False

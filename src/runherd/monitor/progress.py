@@ -1,0 +1,70 @@
+"""Signs of progress in a log line: bars, steps, counts, epochs, losses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_BAR = re.compile(r"\d{1,3}%\|[^|]*\|\s*(?P<done>[\d,]+)/(?P<total>[\d,]+)(?:\s*\[)?")
+_NAMED = re.compile(
+    r"(?i)\b(?:(?:global[_ ])?step|iter(?:ation)?|batch|update|epoch|episode"
+    r"|sample|item|question|example|frame)s?\b"
+    r"['\"]?\s*[:=#\[(]?\s*(?P<done>\d[\d,]*)\s*(?:(?:/|\bof\b)\s*(?P<total>\d[\d,]*))?"
+)
+_COUNT = re.compile(
+    r"(?i)(?:\bprogress\b|\bdone\b|\bprocess(?:ed|ing)\b|\bevaluat(?:ed|ing)\b|\bcompleted?\b|\bfinished\b|\[|\|)"
+    r"\W{0,4}(?P<done>\d[\d,]*)\s*/\s*(?P<total>\d[\d,]*)(?![\d/])"
+)
+_BEFORE = re.compile(
+    r"(?i)(?<![\d/.])(?P<done>\d[\d,]*)\s*/\s*(?P<total>\d[\d,]*)\s*(?:\(\s*\d[\d.]*\s*%|items\b|samples\b|steps\b|"
+    r"done\b|questions\b|examples\b|processed\b|completed\b)"
+)
+_LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*(?:[:=]|\bis\b|\s)\s*-?(?:\d|nan|inf)")
+_NO_PROGRESS = re.compile(r'Error\b|Exception\b|Traceback|File "|(?i:\bfail|\bretry|\battempt)')
+
+#: A program that says so has got over what it complained of before.
+RECOVERED = re.compile(
+    r"(?i)\b(?:recovered|reconnected|retr(?:y|ies) (?:succeeded|successful|ok)|"
+    r"succe(?:eded|ss) (?:on|after|at) (?:\w+ )?(?:retry|retries|attempt)|"
+    r"(?:falling|fell) back|continuing|skipping|skipped|"
+    r"(?:reduc|halv|lower)(?:ed|ing) (?:the )?(?:micro[ -]?)?batch|caught and handled|handled gracefully|"
+    r"training resumed|resumed (?:from|at))\b"
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A statement of progress: done of total (None where no total is named), and its unit."""
+
+    done: int
+    total: int | None
+    unit: str
+
+
+def mark(text: str) -> Mark | None:
+    """Return what a line says about progress, if it does."""
+    for pattern, unit in ((_BAR, "bar"), (_BEFORE, "count"), (_NAMED, "named"), (_COUNT, "count")):
+        found = None
+        for found in pattern.finditer(text):
+            if pattern is not _NAMED or found["total"]:
+                break
+        if found:
+            total = found["total"]
+            done = int(found["done"].replace(",", ""))
+            number = int(total.replace(",", "")) if total else None
+            if number is not None and done > number:
+                continue
+            word = re.match(r"[A-Za-z_]+", found[0])
+            return Mark(done, number, word[0].lower() if pattern is _NAMED and word else unit)
+    return None
+
+
+def is_progress(text: str) -> bool:
+    """Tell whether a line shows a program at work, or one that got over its trouble."""
+    if len(text) > 2000:
+        text = text[-2000:]
+    if RECOVERED.search(text):
+        return True
+    if _NO_PROGRESS.search(text):
+        return False
+    return bool(_LOSS.search(text)) or mark(text) is not None

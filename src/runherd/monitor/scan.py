@@ -1,0 +1,208 @@
+"""Look through new log bytes: causes, progress, losses, calls. Quick where there is little to find.
+
+Everything is kept in one plain dict, `counters`, between looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from runherd.monitor.logreader import Block
+from runherd.monitor.progress import RECOVERED, mark
+
+WINDOW = 2000  #: of a long line, so much around the word is looked at
+CHECKS = 3000  #: lines that are looked at closely in one block
+LOSSES = 60  #: the last reported losses are kept
+BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
+
+_DIGITS = b"0123456789"
+_TO_LINES = bytes.maketrans(b"\r", b"\n")
+_LOSS = re.compile(
+    rb"(?<![a-z])(?:train[_/ ]|training[_ ])?loss['\"]?\s{0,3}[:=]?\s{0,3}"
+    rb"(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)"
+)
+_CACHE_RATE = re.compile(rb"cache[ _]?hit[ _](?:rate|ratio)['\"]?\s{0,2}[:=]?\s{0,2}(\d[\d.]*)\s?(%?)")
+_CACHE_ONE = re.compile(rb"cache[ _:]{0,2}(hit|miss)\b(?![ _]?(?:rate|ratio|es|s\b))")
+_STATUS = re.compile(rb"http/[12](?:\.\d)?\"? (\d{3})\b")
+_LIMITED = re.compile(
+    rb"(?:error|status|code|response)\W{0,3}(?:code\W{0,3})?429\b|\b429\W{1,3}(?:client error|too many)"
+    rb"|too many requests|rate[ _]?limit(?:error| (?:reached|exceeded|hit))"
+)
+_LOST = re.compile(
+    rb"connection refused|econnrefused|connectionrefusederror|all connection attempts failed"
+    rb"|apiconnectionerror|tcp (?:connection )?closed"
+)
+_HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
+_ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+
+_EXTRA = (
+    "traceback (most recent call last)",
+    "http/",
+    "loss",
+    "cache",
+    "too many requests",
+    "429",
+    "rate limit",
+)
+_EXTRA_LOST = (
+    "refused",
+    "connection attempts failed",
+    "apiconnectionerror",
+    "tcp closed",
+    "tcp connection closed",
+)
+
+
+def empty() -> dict[str, Any]:
+    """Return the counters of a log of which nothing has been read."""
+    return {
+        "hits": {},  # signature -> {count, first, last (positions), text}
+        "tracebacks": [],  # positions of the last ones
+        "progress": None,  # {done, total, unit, at (position)}
+        "progress_at": -1,  # position of the last sign of progress
+        "losses": [],  # the last ones; None for one that is not finite
+        "calls": 0,
+        "limited": 0,
+        "forbidden": 0,
+        "server_errors": 0,
+        "refused": 0,
+        "cache_hits": 0,
+        "cache_misses": 0,
+        "cache_rate": None,
+    }
+
+
+def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
+    """Add what `block` holds to `counters`; `catalogue` is a `diagnose.catalogue.Catalogue`."""
+    low = block.data.translate(_TO_LINES).lower()
+    present = _present(low, (*catalogue.by_word, *_EXTRA, *_EXTRA_LOST))
+    if "loss" in present:
+        _losses(low, counters)
+    if "cache" in present:
+        _cache(low, counters)
+    _calls(low, present, counters)
+    _hits(block, low, [w for w in present if w in catalogue.by_word], counters, catalogue)
+    if "traceback (most recent call last)" in present:
+        found = [block.offset + m.start() for m in re.finditer(rb"traceback \(most recent call last\)", low)]
+        counters["tracebacks"] = (counters["tracebacks"] + found)[-50:]
+    _progress(block, low, counters)
+
+
+def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
+    """Return the words that occur; lines that differ only in digits are looked at once."""
+    bare = set(low.translate(None, _DIGITS).split(b"\n"))
+    size = sum(map(len, bare))
+    short = b"\n".join(bare) if size < len(low) // 2 else low
+    found = set()
+    for word in words:
+        raw = word.encode()
+        place = low if any(c in _DIGITS for c in raw) else short
+        if raw in place:
+            found.add(word)
+    return found
+
+
+def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each line that holds `word`, cut to a window in long lines."""
+    at = low.find(word)
+    while at >= 0:
+        begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
+        end = low.find(b"\n", at, at + WINDOW)
+        end = min(len(low), at + WINDOW) if end < 0 else end
+        yield begin, end
+        at = low.find(word, end)
+
+
+def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], catalogue: Any) -> None:
+    begins: dict[int, int] = {}
+    for word in words:
+        for begin, end in _lines_with(low, word.encode()):
+            begins[begin] = end
+            if len(begins) >= CHECKS:
+                break
+    known: dict[bytes, list[str]] = {}
+    for begin in sorted(begins):
+        raw = block.data[begin : begins[begin]]
+        names = known.get(raw)
+        text = ""
+        if names is None:
+            text = _ANSI.sub("", raw.decode("utf-8", "replace")).strip()
+            names = known[raw] = [s.id for s in catalogue.of_line(text)][:1]
+        for name in names:
+            hit = counters["hits"].setdefault(name, {"count": 0, "first": block.offset + begin, "text": ""})
+            hit["count"] += 1
+            hit["last"] = block.offset + begin
+            if text:
+                hit["text"] = text[:300]
+
+
+def _losses(low: bytes, counters: dict[str, Any]) -> None:
+    values = []
+    for found in _LOSS.finditer(low):
+        try:
+            number = float(found[1].rstrip(b"."))
+        except ValueError:
+            continue
+        values.append(number if number == number and abs(number) != float("inf") else None)
+    counters["losses"] = (counters["losses"] + values[-LOSSES:])[-LOSSES:]
+
+
+def _cache(low: bytes, counters: dict[str, Any]) -> None:
+    for found in _CACHE_RATE.finditer(low):
+        rate = float(found[1].rstrip(b".") or 0)
+        counters["cache_rate"] = rate / 100 if found[2] or rate > 1 else rate
+    for one in _CACHE_ONE.finditer(low):
+        counters["cache_hits" if one[1] == b"hit" else "cache_misses"] += 1
+
+
+def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
+    if "http/" in present:
+        for found in _STATUS.finditer(low):
+            status = int(found[1])
+            counters["calls"] += 1
+            counters["limited"] += status == 429
+            counters["forbidden"] += status == 403
+            counters["server_errors"] += 500 <= status < 600
+    if present & {"too many requests", "429", "rate limit"}:
+        seen = {line for w in (b"too many requests", b"429", b"rate limit") for line in _lines_with(low, w)}
+        for begin, end in seen:
+            line = low[begin:end]
+            counters["limited"] += bool(_LIMITED.search(line)) and not (
+                _HARMLESS.search(line) or b"http/" in line
+            )
+    if present & set(_EXTRA_LOST):
+        seen = {line for w in _EXTRA_LOST for line in _lines_with(low, w.encode())}
+        for begin, end in seen:
+            line = low[begin:end]
+            counters["refused"] += bool(_LOST.search(line)) and not _HARMLESS.search(line)
+
+
+def _progress(block: Block, low: bytes, counters: dict[str, Any]) -> None:
+    """Find the last sign of progress, from the end of the block backwards."""
+    end = len(low)
+    for _ in range(BACK_LINES):
+        if end <= 0:
+            return
+        begin = max(low.rfind(b"\n", 0, end) + 1, end - WINDOW)
+        text = block.data[begin:end].decode("utf-8", "replace")
+        if text.strip() and _take(text, block.offset + begin, counters):
+            return
+        end = begin - 1 if begin > 0 and low[begin - 1 : begin] == b"\n" else begin
+
+
+def _take(text: str, position: int, counters: dict[str, Any]) -> bool:
+    from runherd.monitor.progress import is_progress
+
+    if not is_progress(text):
+        return False
+    counters["progress_at"] = max(counters["progress_at"], position)
+    found = None if RECOVERED.search(text) else mark(text)
+    if found is None:
+        return "loss" in text.lower()
+    before = counters["progress"]
+    if before and before["total"] and found.total is None:
+        return True
+    counters["progress"] = {"done": found.done, "total": found.total, "unit": found.unit, "at": position}
+    return True

@@ -1,0 +1,1 @@
+"""From tracker, layers and ledgers to one frozen plan per invocation."""

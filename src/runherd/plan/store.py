@@ -1,0 +1,80 @@
+"""The frozen plan on disk: written by the main process, read by every job process, never remade there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from runherd.files import Layout, encode_id, read_json, write_json
+from runherd.plan.build import Draft, build, row_input
+from runherd.plan.model import Plan
+from runherd.plan.options import Options
+
+VARIABLE = "RUNHERD_PLAN"  #: names the plan file for the jobs of this invocation
+
+
+def freeze(draft: Draft) -> Path:
+    """Write plan and resolved specs into a folder of this invocation, prune older ones, name it to the jobs."""
+    folder = draft.layout.state / "plans" / draft.plan.nonce
+    for run_id, spec in draft.specs.items():
+        write_json(folder / "specs" / f"{encode_id(run_id)}.json", spec_record(draft, run_id, spec))
+    path = folder / "plan.json"
+    write_json(path, draft.plan.to_json())
+    os.environ[VARIABLE] = str(path)
+    return path
+
+
+def prune(layout: Layout, keep: str) -> None:
+    """Remove the plans of earlier invocations (only one controller works at a time)."""
+    plans = layout.state / "plans"
+    for old in plans.iterdir() if plans.is_dir() else []:
+        if old.name != keep:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def discard(layout: Layout, nonce: str) -> None:
+    shutil.rmtree(layout.state / "plans" / nonce, ignore_errors=True)
+    plans = layout.state / "plans"
+    if plans.is_dir() and not any(plans.iterdir()):
+        plans.rmdir()
+
+
+def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
+    """What is frozen for a run: its spec, and where its row stands."""
+    from runherd import config
+
+    run, row = draft.plan.run(run_id), draft.rows[run_id]
+    return {
+        **spec.to_json(), "stage": run.stage, "priority": run.priority, "tracker": draft.plan.tracker,
+        "row": dict(row.columns), "columns": dict(draft.project.columns),
+        "content_key": config.content_key(draft.project, row_input(row), {}),
+    }  # fmt: skip
+
+
+def frozen() -> Plan | None:
+    """The plan that the main process named, if any."""
+    name = os.environ.get(VARIABLE)
+    raw = read_json(Path(name)) if name else None
+    return Plan.from_json(raw) if isinstance(raw, dict) else None
+
+
+def frozen_spec(run_id: str) -> dict[str, Any] | None:
+    name = os.environ.get(VARIABLE)
+    raw = read_json(Path(name).parent / "specs" / f"{encode_id(run_id)}.json") if name else None
+    return raw if isinstance(raw, dict) else None
+
+
+def current(root: Path, options: Options | None = None) -> Plan:
+    """The frozen plan of this invocation, or one made now (a step typed by hand)."""
+    return frozen() or build(root, options or Options(), ()).plan
+
+
+def current_spec(root: Path, run_id: str) -> dict[str, Any] | None:
+    found = frozen_spec(run_id)
+    if found is not None:
+        return found
+    draft = build(root, Options(), (f"run_{encode_id(run_id)}",))
+    spec = draft.specs.get(run_id)
+    return spec_record(draft, run_id, spec) if spec is not None else None

@@ -1,0 +1,59 @@
+"""Judge a stage: write the verdict, pass or not; the pass file appears only for PASS or an override."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from runherd import clock, exitcodes
+from runherd.errors import fail
+from runherd.files import Layout, write_atomic
+from runherd.gates import criteria_git, judge, load_criteria, load_run, no_criteria, write_verdict
+from runherd.gates.evidence import RunEvidence
+from runherd.gates.outcome import Verdict
+from runherd.plan import store
+from runherd.plan.model import Plan, RunPlan
+from runherd.steps import job
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="gate", description="judge one stage by the committed criteria")
+    parser.add_argument("stage")
+    parser.add_argument("--passed", help="file to create when the gate passes")
+    args = parser.parse_args(argv)
+    job.die_with_parent()
+    plan = store.current(Path.cwd())
+    if args.stage not in [s.name for s in plan.stages]:
+        raise fail("unknown stage", value=args.stage, allowed=", ".join(s.name for s in plan.stages))
+    verdict = judge_stage(plan, args.stage)
+    passed = verdict.opens
+    print(f"[gate {args.stage}] {verdict.verdict}: {verdict.sentence}")
+    for check in verdict.checks:
+        print(f"  {check.verdict:12} {check.name}: {check.sentence}")
+    if not passed:
+        return exitcodes.BLOCKED
+    if args.passed:
+        write_atomic(Path(args.passed), f"{verdict.verdict}\n")
+    return exitcodes.OK
+
+
+def judge_stage(plan: Plan, stage: str) -> Verdict:
+    """Judge from records and plan, and write the verdict."""
+    layout = Layout(Path(plan.root), **plan.paths)
+    path = Path(plan.root) / plan.criteria if plan.criteria else None
+    criteria = load_criteria(path) if path is not None and path.is_file() else no_criteria()
+    runs = [evidence(layout, r) for r in plan.runs]
+    verdict = judge(stage, criteria, runs, now=clock.now(), git_facts=criteria_git(path))
+    write_verdict(layout, verdict)
+    return verdict
+
+
+def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
+    """A run's records, with stage, priority and state as the tracker and the ledger have them now."""
+    if run.gen == 0:
+        words = {"DONE": "foreign", "SKIPPED": "skipped", "BLOCKED": "blocked", "FAILED": "failed"}
+        return RunEvidence(run.run_id, run.stage, run.priority, words.get(run.cell, "todo"), root=layout.root)
+    found = load_run(layout, run.run_id)
+    return replace(found, stage=run.stage, priority=run.priority)

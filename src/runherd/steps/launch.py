@@ -1,0 +1,199 @@
+"""Start a run, or attach to it, and wait until it has ended. Ending this process ends no run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from runherd import clock, cost, exitcodes, locks, processes
+from runherd.config.walltime import seconds as wall_time_s
+from runherd.errors import fail
+from runherd.files import Layout, read_json
+from runherd.lifecycle.finish import end
+from runherd.lifecycle.request import open_generation
+from runherd.plan import brakes, store
+from runherd.plan.model import Plan, RunPlan
+from runherd.plan.summary import Index
+from runherd.steps import job
+from runherd.supervise.place import Place
+from runherd.supervise.spawn import start_supervisor
+
+SUPERVISOR_TRIES = 5  #: supervisors that may die without any progress in the ledger
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="launch", description="start or attach to one run and wait for its end")
+    parser.add_argument("run_id")
+    parser.add_argument("--generation", type=int)
+    parser.add_argument("--stamp")
+    args = parser.parse_args(argv)
+    job.die_with_parent()
+    plan = store.current(_root())
+    run = next((r for r in plan.runs if r.run_id == args.run_id), None)
+    if run is None:
+        raise fail("no such run in the tracker", value=args.run_id, hint="runherd tracker list")
+    place = Place(Layout(_root(), **plan.paths), run.run_id)
+    gen = args.generation or run.gen
+    launch(place, plan, run, gen)
+    job.stamp(args.stamp)
+    h = place.history()
+    print(f"[launch] {run.run_id}: {h.ended.status if h.ended else 'not ended'}")
+    return exitcodes.OK
+
+
+def _root() -> Path:
+    return Path.cwd()
+
+
+def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
+    """Carry generation `gen` of a run to its end, whoever else is at it, from whatever state it is in."""
+    tries, progress, shown = 0, -1, False
+    while True:
+        h = place.history()
+        if h.gen > gen or (h.gen == gen and h.final_cell_written):
+            return
+        if h.gen == gen and h.ended is not None:
+            if shown:
+                return  # the cell could not be written; it stays due, `runherd sync` writes it
+            shown = True
+        size = _ledger_size(place)
+        tries = tries + 1 if size == progress else 0
+        progress = size
+        if tries > SUPERVISOR_TRIES:
+            raise fail(
+                f"{run.run_id}: its supervisor ends again and again without progress",
+                where=str(place.layout.supervisor_log(run.run_id)), exit_code=exitcodes.NEEDS_PERSON,
+            )  # fmt: skip
+        fd = locks.try_lock(place.layout.supervisor_lock(run.run_id))
+        if fd is None:
+            wait_for_supervisor(place)
+            continue
+        try:
+            if h.gen < gen:
+                h = place.history()  # under the lock now
+            if h.gen < gen and not _open(place, plan, run, gen):
+                return
+            start_supervisor(place, fd)
+        finally:
+            os.close(fd)
+        wait_for_supervisor(place)
+
+
+def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
+    """Open the generation; False when the run is blocked before any launch (dry-run, needs)."""
+    h = place.history()
+    if h.active:
+        raise fail(f"{run.run_id}: generation {h.gen} has not ended; generation {gen} cannot begin")
+    if (now := _withdrawn(plan, run)) is not None:
+        raise fail(f"{run.run_id}: its cell says {now} now: not launched", exit_code=exitcodes.BLOCKED)
+    spec = store.current_spec(_root(), run.run_id)
+    if spec is None:
+        raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
+    if (stopped := _braked(place.layout, plan, spec)) is not None:
+        _say_in_tracker(place, plan, stopped)
+        raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
+    dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
+    open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
+    blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
+    if blocked is not None:
+        end(place, "blocked", *blocked)
+        return False
+    return True
+
+
+def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
+    """Why nothing further is launched in this campaign: budget, or the same failure again and again."""
+    data = spec.get("data") or {}
+    heal = data.get("heal") or {}
+    index = Index(layout)
+    summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
+    found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
+    if found is None and plan.budget:
+        execution = data.get("execution") or {}
+        limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
+        next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
+        histories = [(r, Place(layout, r).history()) for r, s in summaries.items() if s.gen]
+        costs = [cost.cost(r, h, clock.now()) for r, h in histories if h.attempts]
+        found = brakes.over_budget(costs, plan.budget, next_hours)
+    return found
+
+
+def _say_in_tracker(place: Place, plan: Plan, why: str) -> None:
+    """The row stays TODO; our part of its notes says what it waits for."""
+    from runherd import tracker
+
+    tracker.update(place.layout.root / plan.tracker, [tracker.Update(place.run_id, note=f"not launched: {why}")])
+
+
+def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
+    """What the cell says now, when a person has taken the request back since the plan was made."""
+    from runherd import tracker
+
+    rows = tracker.read(_root() / plan.tracker).rows
+    now = next((r.status.name for r in rows if r.id == run.run_id), "gone")
+    if now in ("SKIPPED", "gone"):
+        return now
+    return now if now in ("DONE", "RUNNING") and run.mode == "first" else None
+
+
+def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
+    for need in run.needs:
+        ended = Place(place.layout, need).history().ended
+        if ended is None or ended.status != "done":
+            state = ended.status.upper() if ended else "not done by us"
+            return "NEED_FAILED", f"not launched: it needs {need}, which is {state}"
+    return None
+
+
+def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
+    if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
+        return None
+    return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"
+
+
+def wait_for_supervisor(place: Place) -> bool:
+    """Wait until the lock is free: on the holder's pidfd where it has signed, else in short looks.
+
+    False when nobody held it.
+    """
+    path = place.layout.supervisor_lock(place.run_id)
+    pause, held = 0.01, False
+    while locks.is_held(path):
+        held = True
+        who = locks.holder(path)
+        fd = processes.open_pidfd(who) if who is not None else None
+        if fd is None:
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+            continue
+        try:
+            select.select([fd], [], [], 600)
+        finally:
+            os.close(fd)
+    return held
+
+
+def _ledger_size(place: Place) -> int:
+    try:
+        return place.layout.events(place.run_id).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def ensure_supervisor(place: Place) -> bool:
+    """Start a supervisor for an active run that has none; False when one is at work already."""
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id))
+    if fd is None:
+        return False
+    try:
+        start_supervisor(place, fd)
+    finally:
+        os.close(fd)
+    return True
+
+

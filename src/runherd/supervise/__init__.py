@@ -1,0 +1,1 @@
+"""Processes that outlive their controller: supervisor, wrapper, and how they are started."""

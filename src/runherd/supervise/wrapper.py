@@ -1,0 +1,94 @@
+"""The parent of the program: it waits, and writes the exit down so that it outlives every supervisor.
+
+Run by path under `python -I -S` (standard library only, no package import),
+with the folder of the attempt as its argument. It reads `command.json`, runs
+the steps in order, and writes `process.json` (who runs) and `exit.json` (how
+it ended). It inherits the descriptor of the run's program lock and passes it
+on: as long as a process of the program lives, no second one can be started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+
+def _write(path: str, value: dict[str, object]) -> None:
+    tmp = f"{path}.{os.getpid()}.tmp"
+    with open(tmp, "w") as f:
+        json.dump(value, f)
+        f.flush()
+        os.fsync(f.fileno())
+    os.replace(tmp, path)
+
+
+def _identity(pid: int) -> dict[str, object]:
+    with open(f"/proc/{pid}/stat", errors="replace") as f:
+        raw = f.read()
+    rest = raw[raw.rindex(")") + 2 :].split()
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        boot = f.read().strip()
+    return {
+        "host": os.uname().nodename, "boot_id": boot, "pid": pid,
+        "start_ticks": int(rest[19]), "sid": int(rest[3]),
+    }  # fmt: skip
+
+
+def main(folder: str) -> int:
+    # Handlers, not SIG_IGN: an ignored signal would be inherited by the program.
+    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(s, lambda *_: None)
+    with open(f"{folder}/command.json") as f:
+        command = json.load(f)
+    lock_fd = int(os.environ.pop("RUNHERD_LOCK_FD"))
+    started = time.time()
+    end: dict[str, object] = {"code": 0, "signal": None, "step": None}
+    usage = [0.0, 0]
+    for step in command["steps"]:
+        mark = step["done_mark"]  # of every step but the last
+        if mark and os.path.exists(mark):
+            continue
+        end = _run(folder, step, lock_fd, usage)
+        if end["code"] != 0:
+            break
+        if mark:
+            os.makedirs(os.path.dirname(mark), exist_ok=True)
+            _write(mark, {"step": step["name"], "ended": time.time()})
+    _write(
+        f"{folder}/exit.json",
+        {**end, "started": started, "ended": time.time(), "cpu_seconds": usage[0], "max_rss_kib": usage[1]},
+    )
+    return 0
+
+
+def _run(folder: str, step: dict, lock_fd: int, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
+    env = dict(os.environ)
+    env.update(step["env"])
+    try:
+        child = subprocess.Popen(
+            step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,
+            pass_fds=[lock_fd], process_group=0,
+        )  # fmt: skip
+    except OSError as e:
+        print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)
+        code = 127 if isinstance(e, FileNotFoundError) else 126
+        return {"code": code, "signal": None, "step": step["name"], "error": str(e)}
+    _write(
+        f"{folder}/process.json",
+        {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"]},
+    )
+    _, status, rusage = os.wait4(child.pid, 0)
+    usage[0] += rusage.ru_utime + rusage.ru_stime
+    usage[1] = max(usage[1], rusage.ru_maxrss)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        return {"code": None, "signal": signal.Signals(-code).name, "step": step["name"]}
+    return {"code": code, "signal": None, "step": step["name"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,197 @@
+"""Judge the data quality of one result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runherd.collect import formats
+from runherd.collect.findings import Finding, worst
+from runherd.collect.gather import Collected
+from runherd.collect.reading import Request
+from runherd.validate import rules, userrules
+from runherd.validate.logcounts import LogCounts, count_logs
+from runherd.validate.settings import Settings, read_settings
+from runherd.validate.tally import Tally
+
+VERDICTS = {"INFO": "PASS", "WARN": "WARN", "FAIL": "FAIL", "CRITICAL": "CRITICAL"}
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The verdict PASS, WARN, FAIL, CRITICAL or NA (no items and nothing to say), and why."""
+
+    run_id: str | None
+    verdict: str
+    findings: list[Finding]
+    counts: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, float | None] = field(default_factory=dict)
+    per_task: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a gate must not pass on this."""
+        return self.verdict in ("FAIL", "CRITICAL")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of validation.json."""
+        return {
+            "schema": 1,
+            "run_id": self.run_id,
+            "verdict": self.verdict,
+            "findings": [f.to_json() for f in self.findings],
+            "counts": self.counts,
+            "metrics": self.metrics,
+            "per_task": self.per_task,
+        }
+
+
+def validate(
+    collected: Collected,
+    spec_data: Mapping[str, Any],
+    logs: Sequence[Path] = (),
+    *,
+    run_id: str | None = None,
+) -> Validation:
+    """Validate what `collect` returned; reads `collected.items` and the logs as streams.
+
+    Raises `UserError` for a `validate:` section that cannot be used.
+    """
+    settings = read_settings(spec_data.get("validate"))
+    tally = Tally(settings.leak, settings.placeholders)
+    checker = userrules.Checker(settings.rules)
+    if collected.items is not None:
+        for item in _lines(collected.items):
+            tally.item(item)
+            checker.item(item)
+    expected = collected.expected
+    return _judge(tally, checker, count_logs(logs), settings, collected, expected, run_id)
+
+
+def validate_file(
+    path: Path,
+    *,
+    section: Mapping[str, Any] | None = None,
+    expected: int | None = None,
+    logs: Sequence[Path] = (),
+    result_format: str = "auto",
+) -> tuple[Validation, str]:
+    """Validate any result file, ours or not, without writing anything; returns also its format."""
+    settings = read_settings(section)
+    both = _Both(Tally(settings.leak, settings.placeholders), userrules.Checker(settings.rules))
+    request = Request({"format": result_format}, not_before=0.0)
+    name, found, refusal = (
+        formats.find(path, path.parent / "", request) if path.exists() else ("", None, None)
+    )
+    if found is None:
+        lost = Collected(missing=refusal or f"{path} does not exist")
+        return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
+    reading = formats.READERS[name](found, request, both)
+    collected = Collected(
+        metrics=reading.metrics,
+        findings=reading.findings,
+        missing=reading.missing,
+        complete=reading.missing is None,
+        extra=reading.extra,
+    )
+    expected = expected or reading.expected
+    return _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None), name
+
+
+class _Both:
+    """Feeds the tally and the user's rules at once."""
+
+    def __init__(self, tally: Tally, checker: userrules.Checker) -> None:
+        self.tally, self.checker = tally, checker
+        if not checker:
+            self.item = tally.item  # type: ignore[method-assign]
+
+    def item(self, item: dict[str, Any]) -> None:
+        self.tally.item(item)
+        self.checker.item(item)
+
+    def point(self, row: dict[str, Any]) -> None:
+        pass
+
+
+def _lines(path: Path) -> Iterable[dict[str, Any]]:
+    from runherd.collect.jsonl import loads
+
+    with path.open("rb") as f:
+        for line in f:
+            yield loads(line)
+
+
+def _judge(
+    tally: Tally,
+    checker: userrules.Checker,
+    log: LogCounts,
+    settings: Settings,
+    collected: Collected,
+    expected: int | None,
+    run_id: str | None,
+) -> Validation:
+    findings = [*collected.findings]
+    if collected.missing and "complete" not in settings.off:
+        findings.append(Finding("complete", "FAIL", collected.missing))
+    findings += rules.apply(rules.Facts(tally, log, settings, expected, dict(collected.metrics)))
+    counts, metrics = _counts(tally, log, expected), _metrics(tally)
+    per_task = _per_task(tally)
+    summary = {"counts": counts, "metrics": {**collected.metrics, **metrics}, "per_task": per_task}
+    findings += checker.findings(summary, collected.items)
+    level = worst([f.level for f in findings])
+    verdict = "NA" if not tally.total and level == "INFO" else VERDICTS[level]
+    return Validation(run_id, verdict, findings, counts, metrics, per_task)
+
+
+def _counts(tally: Tally, log: LogCounts, expected: int | None) -> dict[str, Any]:
+    return {
+        "items": tally.total,
+        "expected": expected,
+        "nulls": tally.nulls,
+        "null_reasons": dict(tally.null_reasons.most_common()),
+        "empties": tally.empties,
+        "placeholders": tally.placeholders,
+        "duplicates": tally.duplicates(),
+        "correct": tally.correct_raw,
+        "correct_valid": tally.correct_valid,
+        "leak_checked": tally.leak_checked,
+        "calls": log.calls,
+        "rate_limited": log.rate_limited,
+        "content_policy": log.content_policy,
+        "stale_cache": log.stale_cache,
+    }
+
+
+def _metrics(tally: Tally) -> dict[str, float | None]:
+    if not tally.total:
+        return {}
+    judged = tally.judged > 0
+    return {
+        "null_rate": tally.null_rate if tally.with_response_key else None,
+        "raw_accuracy": tally.raw_accuracy if judged else None,
+        "valid_accuracy": tally.valid_accuracy if judged and tally.with_response_key else None,
+    }
+
+
+def _per_task(tally: Tally) -> list[dict[str, Any]]:
+    if list(tally.tasks) == ["unknown"]:
+        return []
+    return [
+        {
+            "task": name,
+            "items": task.items,
+            "valid": task.valid,
+            "correct": task.correct,
+            "accuracy": task.correct / task.valid if task.valid and tally.judged else None,
+        }
+        for name, task in sorted(tally.tasks.items())
+    ]
+
+
+def to_text(validation: Validation) -> str:
+    """Return the verdict as JSON text (sorted nowhere, as it is written)."""
+    return json.dumps(validation.to_json(), indent=1, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The seam to Snakemake: what the Snakefile calls, and the private attributes that this needs."""

@@ -1,0 +1,87 @@
+"""The last words of a controller: where things stand, and what to do next."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from runherd.errors import UserError
+from runherd.files import read_json
+from runherd.plan.build import Draft, build
+from runherd.plan.model import Plan, RunPlan
+from runherd.plan.options import Options
+from runherd.supervise.place import Place
+
+SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in the report
+
+
+def say(draft: Draft, *, left: bool) -> None:
+    """Refresh the report and print the summary after Snakemake's last line."""
+    try:
+        plan = build(Path(draft.plan.root), Options(tracker=draft.plan.tracker, stale="keep")).plan
+    except UserError as e:
+        print(f"[runherd] {e}", file=sys.stderr)
+        return
+    refresh_report(draft, plan)
+    print("\n".join(words(draft, plan, left=left)), file=sys.stderr, flush=True)
+
+
+def refresh_report(draft: Draft, plan: Plan) -> None:
+    from runherd.steps.report import write
+
+    try:
+        write(plan)
+    except OSError as e:
+        print(f"[runherd] the report could not be written: {e}", file=sys.stderr)
+
+
+def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
+    lines = ["", f"[runherd] {summary(plan)}"]
+    for run in plan.runs:
+        if run.ended in ("blocked", "cancelled", "failed"):
+            note = Place(draft.layout, run.run_id).history().ended
+            lines.append(f"[runherd] {run.run_id} {run.ended.upper()}: {note.note if note else ''}")
+    for stage in plan.stages:
+        verdict = read_json(draft.layout.gate_verdict(stage.name))
+        if isinstance(verdict, dict):
+            passed = draft.layout.gate_passed(stage.name).exists()
+            word = verdict.get("verdict") if not verdict.get("override") else "OVERRIDDEN"
+            mark = "passed" if passed else "NOT passed"
+            sentence = str(verdict.get("sentence") or "").removeprefix(f"{stage.name} {verdict.get('verdict')}: ")
+            short = sentence if len(sentence) <= SENTENCE_CHARS else sentence[: SENTENCE_CHARS - 1] + "…"
+            lines.append(f"[runherd] gate {stage.name} {mark} ({word}): {short}")
+    active = [r.run_id for r in plan.runs if r.mode == "continue"]
+    if active:
+        lines.append(
+            f"[runherd] still at work without a controller: {', '.join(active)}; they are watched, finalised and "
+            "written into the tracker. Attach again: snakemake"
+        )
+    preflight = read_json(draft.layout.state / "preflight.json")
+    if isinstance(preflight, dict) and any(f.get("stops") for f in preflight.get("findings", [])):
+        lines += [f"[runherd] preflight stopped: {f['what']}" for f in preflight["findings"] if f.get("stops")]
+    blocked = [r for r in plan.runs if r.ended in ("blocked", "cancelled", "failed")]
+    if blocked and not left:
+        first = blocked[0].run_id
+        lines.append(f"[runherd] next: mend the cause, set {first} to TODO in {plan.tracker}, run snakemake")
+    lines.append(f"[runherd] look at: {plan.tracker}, {plan.paths['report']}/index.html, or: runherd status")
+    return lines
+
+
+def summary(plan: Plan) -> str:
+    """One line: how many runs stand how."""
+    count = Counter(state(r) for r in plan.runs)
+    order = ("done", "running", "todo", "blocked", "cancelled", "failed", "skipped", "foreign", "unknown")
+    return f"{len(plan.runs)} runs: " + ", ".join(f"{count[s]} {s}" for s in order if count[s])
+
+
+def state(run: RunPlan) -> str:
+    """A run's state for people: from our record where there is one, else from the cell."""
+    if run.ended:
+        return run.ended
+    if run.mode == "continue":
+        return "running"
+    if run.gen == 0 or not run.ended:
+        cell = {"DONE": "foreign", "RUNNING": "foreign", "SKIPPED": "skipped", "UNKNOWN": "unknown"}
+        return cell.get(run.cell, run.cell.lower())
+    return run.cell.lower()

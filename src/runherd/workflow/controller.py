@@ -1,0 +1,325 @@
+"""The controller's hook into Snakemake: every private attribute that we use is in this module.
+
+Checked against snakemake 9.27 (pinned `>=9.27,<10`); a test holds each of them,
+and `check` says in one sentence which is missing. The hook runs as an input
+function while the DAG is built, before Snakemake locks and before any job.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from runherd import clock, locks
+from runherd.files import Layout, read_json, write_json
+from runherd.plan.build import Draft
+from runherd.plan.model import refuse_broken
+
+ATTRIBUTES = (
+    "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
+    "register_resource",
+)  # fmt: skip
+REENTER = "RUNHERD_REENTER"  #: set when this controller began anew: what its command line has opened already (JSON)
+
+
+class Refused(Exception):
+    """Another controller is at work; the message tells what to do."""
+
+
+def check(workflow: Any) -> None:
+    """Raise `RuntimeError` naming what this version of Snakemake lacks."""
+    missing = [name for name in ATTRIBUTES if not hasattr(workflow, name)]
+    if missing:
+        import snakemake
+
+        raise RuntimeError(
+            f"runherd cannot work with this snakemake ({snakemake.__version__}): workflow has no "
+            f"{', '.join(missing)}. Install snakemake>=9.27,<10."
+        )
+
+
+def register_slots(workflow: Any, gpus: int, parallel: int) -> None:
+    """Offer the `gpu` and `runs` resources where the command line has not set them."""
+    for name, value in (("gpu", gpus), ("runs", parallel)):
+        if name not in workflow.global_resources:
+            workflow.register_resource(name, value)
+
+
+def cores(workflow: Any) -> int:
+    found = workflow.resource_settings.cores
+    return int(found) if found else os.cpu_count() or 1
+
+
+class Controller:
+    """One per main process; `hook` is the first input function that every target reaches."""
+
+    def __init__(self, workflow: Any, draft: Draft, before_jobs: Callable[[Sequence[str]], None]) -> None:
+        check(workflow)
+        self.workflow = workflow
+        self.draft = draft
+        self.layout: Layout = draft.layout
+        self.before_jobs = before_jobs
+        self.at_work = False
+        self.leaving = False
+        self.finishing = False
+        self.reenter: list[str] | None = None
+        self._fd: int | None = None
+        self._checked = False
+
+    # -- while the DAG is built ----------------------------------------------
+    def hook(self, _wildcards: Any = None) -> list[str]:
+        """Check what the targets need; in a real run take the controller's lock and set our policy.
+
+        Always returns [] (it orders nothing); raises `WorkflowError` for what stops this invocation.
+        """
+        if self.at_work or self._checked or not self.workflow.is_main_process:
+            return []
+        from snakemake.exceptions import WorkflowError
+
+        from runherd.errors import UserError
+
+        try:
+            self.before_jobs(self.targets())
+            if not self._only_looking():
+                self._take_over()
+        except (UserError, Refused) as e:
+            raise WorkflowError(str(e)) from None
+        self._checked = True
+        return []
+
+    def targets(self) -> list[str]:
+        return [str(t) for t in self.workflow.dag_settings.targets or ()]
+
+    def _only_looking(self) -> bool:
+        """True under `-n` and for every other option that runs no job (`--summary`, `--lint`, …)."""
+        return bool(self.workflow.dryrun) or bool({*sys.argv} & LOOKING)
+
+    def _take_over(self) -> None:
+        self._fd = locks.try_lock(self.layout.controller_lock())
+        if self._fd is None:
+            raise Refused(hand_over(self.layout, self.targets()))
+        locks.sign(self._fd)
+        self.at_work = True
+        persistence = self.workflow.persistence
+        persistence.lock = persistence.noop
+        persistence.unlock = persistence.noop
+        self.workflow.execution_settings.keep_going = True
+        self.workflow.dag_settings.force_incomplete = True
+        self._replace_graceful_exit()
+        give_room(self.workflow)
+        atexit.register(self._finish)
+        threading.Thread(target=self._watch_for_changes, daemon=True).start()
+
+    def _replace_graceful_exit(self) -> None:
+        from snakemake.scheduling import job_scheduler
+
+        job_scheduler.JobScheduler.exit_gracefully = lambda _self, *_: self.leave()
+        for signum in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_: self.leave())
+
+    # -- leaving -----------------------------------------------------------------
+    def leave(self) -> None:
+        """Leave now: end our own waiters (the runs go on), then stop as Ctrl-C does."""
+        if self.finishing:
+            return  # the closing words are being said already
+        self.leaving = True
+        end_children()
+        raise KeyboardInterrupt
+
+    def _finish(self) -> None:
+        """At the very end of the main process: closing words, then begin anew if changes wait."""
+        from runherd.plan import store
+        from runherd.workflow import closing
+
+        self.finishing = True
+        if self.reenter is not None:
+            self._release()
+            environment = {**os.environ, REENTER: json.dumps({"rerun_gens": self._rerun_gens()})}
+            environment.pop(store.VARIABLE, None)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.execve(sys.executable, [sys.executable, "-m", "snakemake", *self.reenter], environment)
+        store.discard(self.layout, self.draft.plan.nonce)
+        closing.say(self.draft, left=self.leaving)
+        self._release()
+
+    def _release(self) -> None:
+        if self._fd is not None:
+            os.ftruncate(self._fd, 0)
+            os.close(self._fd)
+            self._fd = None
+
+    # -- while jobs run ---------------------------------------------------------------
+    def _watch_for_changes(self) -> None:
+        """Look at the tracker and at handed-over targets; begin anew when they ask for more."""
+        tracker = Path(self.draft.plan.root) / self.draft.plan.tracker
+        seen = _signature(tracker)
+        while not self.leaving:
+            time.sleep(WATCH_INTERVAL_S)
+            extra = sorted(self._handed_over())
+            now = _signature(tracker)
+            changed = now != seen
+            if (changed and self._tracker_asks_for_more()) or extra:
+                if not self._only_waiting():
+                    continue  # a short step is at work: let it finish, look again
+                self.reenter = with_targets(sys.argv[1:], self.targets(), extra) if extra else sys.argv[1:]
+                for request in self._request_files():
+                    request.unlink(missing_ok=True)
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+            seen = now
+
+    def _tracker_asks_for_more(self) -> bool:
+        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is."""
+        from runherd.errors import UserError
+        from runherd.plan.build import build
+        from runherd.plan.options import from_config
+
+        try:
+            fresh = build(Path(self.draft.plan.root), from_config(self.workflow.config), sys.argv)
+        except (UserError, OSError):
+            return False  # in mid-edit, or wrong: the next look or the next start will say it
+        planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
+        wanted = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live and not r.problem}
+        queued = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live or r.gen}  # live, or it has a record by now
+        return bool(wanted - planned) or any(r not in queued for r in planned)
+
+    def _only_waiting(self) -> bool:
+        """True when every running job only waits for a detached run."""
+        scheduler = self.workflow.scheduler
+        running = list(scheduler.running) if scheduler is not None else []
+        return all(job.rule.name.startswith("run_") for job in running)
+
+    def _request_files(self) -> list[Path]:
+        folder = self.layout.requests()
+        return sorted(folder.glob("*.json")) if folder.is_dir() else []
+
+    def _handed_over(self) -> set[str]:
+        mine = set(self.targets())
+        extra: set[str] = set()
+        for path in self._request_files():
+            body = read_json(path)
+            wanted = set(body.get("targets", [])) if isinstance(body, dict) else set()
+            if not wanted - mine or not mine:
+                path.unlink(missing_ok=True)
+            extra |= wanted - mine if mine else set()
+        return extra
+
+
+WATCH_INTERVAL_S = 1.0
+LOOKING = {
+    "-n", "--dry-run", "--dryrun", "--lint", "--summary", "-S", "--detailed-summary", "-D", "--dag", "--rulegraph",
+    "--filegraph", "--list-rules", "--list", "-l", "--list-target-rules", "--lt", "--delete-all-output",
+    "--delete-temp-output", "--unlock", "--list-changes", "--report", "--d3dag", "--print-compilation",
+    "--containerize", "--archive", "--touch", "-t",
+}  # fmt: skip
+
+
+def hand_over(layout: Layout, targets: Sequence[str]) -> str:
+    """Leave targets for the controller that is at work; returns what to tell the person."""
+    who = locks.holder(layout.controller_lock())
+    pid = f"pid {who.pid} on {who.host}" if who else "another process"
+    if targets:
+        name = f"{clock.now().replace(':', '')}-{os.getpid()}.json"
+        write_json(layout.requests() / name, {"targets": list(targets), "at": clock.now()})
+        first = targets[0]
+        return (
+            f"A controller is already at work here ({pid}). Your targets were handed to it: "
+            f"{' '.join(targets)}. Follow with: runherd status, or: runherd wait {first}"
+        )
+    return (
+        f"A controller is already at work here ({pid}), and takes new and changed rows up by itself. "
+        "Follow with: runherd status. End it (the runs go on) with: runherd stop"
+    )
+
+
+def with_targets(argv: Sequence[str], targets: Sequence[str], extra: Sequence[str]) -> list[str]:
+    """The command line with more targets, put where the present ones stand (else in front)."""
+    argv, targets = list(argv), list(targets)
+    for i in range(len(argv) - len(targets) + 1):
+        if targets and argv[i : i + len(targets)] == targets:
+            return [*argv[: i + len(targets)], *extra, *argv[i + len(targets) :]]
+    return [*extra, *argv]
+
+
+def carried() -> dict[str, int]:
+    """The generations that reruns on this command line opened before the controller began anew."""
+    try:
+        return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
+    except (ValueError, AttributeError):
+        return {}
+
+
+def give_room(workflow: Any) -> None:
+    """Let the local executor hold every waiting run beside the short steps, and leave without starting more.
+
+    Its pool has room for the cores and five more jobs; waiting runs take none
+    of the cores, but fill that pool, and the steps behind them never come on.
+    """
+    from snakemake.executors.local import Executor
+
+    parallel = workflow.global_resources["runs"].value
+    made = Executor.__post_init__
+
+    def with_room(executor: Any) -> None:
+        made(executor)
+        executor.workers += parallel if isinstance(parallel, int) else 0
+        executor.pool = ThreadPoolExecutor(max_workers=executor.workers)
+
+    Executor.__post_init__ = with_room
+    Executor.cancel = lambda executor: drain(executor.pool)
+
+
+def drain(pool: ThreadPoolExecutor) -> None:
+    """Close the pool: drop what waits in it, and end our children until none of its threads holds one."""
+    closing = threading.Thread(target=lambda: pool.shutdown(cancel_futures=True), daemon=True)
+    closing.start()
+    while closing.is_alive():
+        end_children()
+        closing.join(0.05)
+
+
+def end_children() -> None:
+    """SIGTERM to our direct children: they are short steps and waiters, never a supervisor or a program."""
+    for child in own_children():
+        try:
+            os.kill(child, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+
+
+def own_children() -> list[int]:
+    """Direct children of this process, over all its threads."""
+    me = os.getpid()
+    found: list[int] = []
+    for thread in os.listdir(f"/proc/{me}/task"):
+        try:
+            found += [int(p) for p in Path(f"/proc/{me}/task/{thread}/children").read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def _signature(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+        return stat.st_size, stat.st_mtime_ns
+    except OSError:
+        return None
+
+
+def user_environment() -> str:
+    """The thread and temp variables as the user set them, before Snakemake's jobs change them (JSON)."""
+    from runherd.supervise.spawn import CHANGED_BY_SNAKEMAKE
+
+    return json.dumps({name: os.environ.get(name) for name in CHANGED_BY_SNAKEMAKE})

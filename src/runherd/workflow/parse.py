@@ -1,0 +1,200 @@
+"""What the Snakefile calls while it is parsed: the plan, and for each rule its inputs and outputs.
+
+The main process decides; a job process that parses the Snakefile again reads
+the frozen plan and decides nothing. Imports neither pandas nor pydantic.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from runherd.config import save_cache
+from runherd.errors import UserError
+from runherd.files import Layout
+from runherd.plan import store
+from runherd.plan.build import PUBLISHED, Draft, build
+from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
+from runherd.plan.options import from_config
+from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
+
+#: Options under which settled rows get their (cheap) validate rule again.
+REDERIVE = ("-F", "--forceall", "--delete-all-output")
+
+
+def shipped(name: str) -> Path:
+    """A folder that ships with runherd: inside the wheel, or next to `src/` in a clone."""
+    inside = Path(__file__).resolve().parents[1] / "_workflow" / name
+    return inside if inside.is_dir() else Path(__file__).resolve().parents[3] / name
+
+
+class Herd:
+    """The plan as rules see it. Paths are relative to the working directory, as Snakemake wants them."""
+
+    def __init__(self, plan: Plan, draft: Draft | None, controller: Controller | None) -> None:
+        self.plan = plan
+        self.draft = draft
+        self.controller = controller
+        self.layout = Layout(Path("."), **plan.paths)
+        self.python = sys.executable
+        self.scripts = shipped("scripts")
+        self._typed = set(sys.argv)
+        self._rederive = bool(self._typed & set(REDERIVE))
+
+    # -- which rules exist -----------------------------------------------------
+    def dryruns(self) -> list[RunPlan]:
+        return [r for r in self.plan.runs if r.dryrun_due]
+
+    def runs(self) -> list[RunPlan]:
+        return [r for r in self.plan.runs if r.run_due]
+
+    def validations(self) -> list[RunPlan]:
+        """Due ones, and settled records that were typed by name or are to be derived again."""
+        return [
+            r for r in self.plan.runs
+            if r.validate_due or (r.gen and (self._rederive or f"validate_{r.slug}" in self._typed))
+        ]  # fmt: skip
+
+    def nothing_to_do(self) -> Iterator[tuple[str, str]]:
+        """Targets typed by name whose step is not due: rule name and what to say."""
+        have = {f"dryrun_{r.slug}" for r in self.dryruns()} | {f"run_{r.slug}" for r in self.runs()}
+        have |= {f"validate_{r.slug}" for r in self.validations()}
+        for run in self.plan.runs:
+            for kind in ("dryrun", "run", "validate"):
+                name = f"{kind}_{run.slug}"
+                if name in self._typed and name not in have:
+                    yield name, why_not(run)
+
+    # -- inputs and outputs -----------------------------------------------------
+    def hook(self, wildcards: Any) -> list[str]:
+        return self.controller.hook(wildcards) if self.controller else []
+
+    @cached_property
+    def preflight(self) -> str:
+        return f".runherd/preflight.{self.plan.nonce}"
+
+    @cached_property
+    def barrier(self) -> str:
+        return f".runherd/dryruns.{self.plan.nonce}"
+
+    def barrier_inputs(self, _wildcards: Any) -> list[str]:
+        """The dry-runs that this invocation's targets need, but for those that wait for another run's output."""
+        targets = self.controller.targets() if self.controller else self.plan.targets
+        wanted = needed(self.plan, targets)
+        return [self.stamp("dryrun", r) for r in self.dryruns() if r.run_id in wanted and not r.after_needs]
+
+    def stamp(self, step: str, run: RunPlan) -> str:
+        return str(self.layout.stamp(step, run.run_id, run.gen))
+
+    def gate_passed(self, stage: str) -> str:
+        return str(self.layout.gate_passed(stage))
+
+    def dryrun_inputs(self, run: RunPlan) -> list[str]:
+        return [self.preflight, *(self._needs(run) if run.after_needs else [])]
+
+    def run_inputs(self, run: RunPlan) -> list[str]:
+        """Preflight, the barrier, the gate of the stage before, and the runs that it needs.
+
+        A run that is at work already waits for nothing: it is only attached to.
+        """
+        if run.mode == "continue":
+            return []
+        inputs = [self.preflight, self.barrier]
+        if run.dryrun_due:
+            inputs.append(self.stamp("dryrun", run))
+        previous = self.plan.stage(run.stage).previous
+        if previous is not None:
+            inputs.append(self.gate_passed(previous))
+        return inputs + self._needs(run)
+
+    def _needs(self, run: RunPlan) -> list[str]:
+        by_id = {r.run_id: r for r in self.plan.runs}
+        found = [by_id[n] for n in run.needs if n in by_id]
+        return [self.stamp("validated", n) for n in found if n.live or n.validate_due]
+
+    def validate_inputs(self, run: RunPlan) -> list[str]:
+        return [self.stamp("run", run)] if run.run_due else []
+
+    def validate_outputs(self, run: RunPlan) -> list[str]:
+        """The published copies; the rule names its stamp itself."""
+        return [str(self.layout.published(run.run_id, kind)) for kind in PUBLISHED]
+
+    def gate_inputs(self, stage: StagePlan) -> list[str]:
+        """The gate before, and the rows it waits for: the same paths whether a row is live or settled."""
+        before = [self.gate_passed(stage.previous)] if stage.previous else []
+        rows = [r for r in self.plan.stage_runs(stage.name) if r.holds_gate and r.gen]
+        return before + [self.stamp("validated", r) for r in rows]
+
+    def all_inputs(self) -> list[str]:
+        """Every gate inside what was asked for, and every row whose records are due."""
+        gates = [self.gate_passed(s.name) for s in self.plan.stages if s.live]
+        live = [r for r in self.validations() if self.plan.stage(r.stage).live]
+        return gates + [self.stamp("validated", r) for r in live]
+
+    def log(self, step: str, name: str) -> str:
+        return f".runherd/logs/{step}_{name}.log"
+
+    def script(self, name: str) -> str:
+        return str(self.scripts / f"{name}.py")
+
+
+def why_not(run: RunPlan) -> str:
+    """One sentence for a target whose step is not due."""
+    if run.message:
+        return run.message
+    if run.ended == "done":
+        return f"{run.run_id} is DONE: a rerun from scratch is asked for with --config rerun={run.run_id}"
+    if run.ended:
+        return f"{run.run_id} is {run.ended.upper()}: set its cell to TODO to go on"
+    return f"{run.run_id} is {run.cell}: nothing is asked for"
+
+
+def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
+    """Make the plan (main process) or read the frozen one (job processes)."""
+    from snakemake.exceptions import WorkflowError
+
+    if not workflow.is_main_process:
+        plan = store.frozen()
+        if plan is None:
+            raise WorkflowError("runherd: a job process found no frozen plan (RUNHERD_PLAN)")
+        return Herd(plan, None, None)
+    try:
+        options = replace(from_config(config), rerun_gens=carried())
+        draft = build(Path.cwd(), options, sys.argv)
+    except UserError as e:
+        raise WorkflowError(str(e)) from None
+    os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
+    gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
+    register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
+    return Herd(draft.plan, draft, Controller(workflow, draft, lambda targets: before_jobs(draft, workflow, targets)))
+
+
+def count_gpus() -> int:
+    from runherd import gpu
+
+    return len(gpu.devices())
+
+
+def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
+    """Refuse what the targets need but cannot have; then freeze the plan (not under `-n`)."""
+    stopping = broken(draft.plan, targets)
+    for message in draft.plan.messages:
+        print(f"[runherd] {message}", file=sys.stderr)
+    for run in draft.plan.runs:
+        if run.live and run.problem and run not in stopping:
+            print(f"[runherd] warning, for later: {run.problem}", file=sys.stderr)
+    refuse_broken(draft.plan, targets)
+    if workflow.dryrun:
+        return
+    draft.plan = replace(draft.plan, targets=tuple(targets))
+    if any(r.due for r in draft.plan.runs):
+        store.prune(draft.layout, draft.plan.nonce)
+        store.freeze(draft)
+    draft.index.save()
+    save_cache(draft.project)
+

@@ -1,0 +1,139 @@
+"""Collecting results: what is taken, what is refused, and with which words."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd.collect import Collected, collect
+from runherd.errors import UserError
+
+ITEMS = [{"id": f"q{i}", "response": "AB"[i % 2], "correct": i % 4 == 0, "task_type": "T"} for i in range(40)]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run folder with an awkward name."""
+    folder = tmp_path / "läufe 'x' \"y\"" / "R001"
+    (folder / "work").mkdir(parents=True)
+    return folder
+
+
+def gather(run: Path, content: Any, *, not_before: float = 0.0, **spec: Any) -> Collected:
+    result = run / "work" / "result.json"
+    result.write_text(content if isinstance(content, str) else json.dumps(content))
+    return collect(spec, run / "work", run / "log.txt", not_before, result)
+
+
+def test_native_items(run: Path) -> None:
+    """Metrics, items and curve of a native result arrive as they were written."""
+    got = gather(
+        run,
+        {
+            "metrics": {"accuracy": 0.25, "f1": {"macro": 0.5}},
+            "per_item": ITEMS,
+            "history": [{"step": 1, "loss": 2.0}],
+        },
+        expected=40,
+    )
+    assert (got.complete, got.missing, got.n_items) == (True, None, 40)
+    assert got.metrics == {"accuracy": 0.25, "f1/macro": 0.5}
+    assert got.items is not None and got.curve is not None
+    assert [json.loads(line) for line in got.items.read_text().splitlines()] == ITEMS
+    assert json.loads(got.curve.read_text()) == {"step": 1, "loss": 2.0}
+    assert got.sources[0]["bytes"] == (run / "work" / "result.json").stat().st_size
+
+
+def test_metrics_only(run: Path) -> None:
+    """A training result without items is complete and has no item count."""
+    got = gather(
+        run, {"accuracy": 0.9, "seed": 3, "history": [{"step": 0, "loss": 1.5}, {"step": 1, "loss": 0.5}]}
+    )
+    assert got.complete and got.n_items is None and got.items is None
+    assert got.metrics == {"accuracy": 0.9}
+    assert got.curve is not None and len(got.curve.read_text().splitlines()) == 2
+
+
+def test_accuracy_is_derived_from_items(run: Path) -> None:
+    """Where a program reports no accuracy, that of its items is taken."""
+    assert gather(run, {"per_item": ITEMS}).metrics == {"accuracy": 0.25}
+
+
+def test_older_file_is_refused(run: Path) -> None:
+    """A file from before the attempt is not this run's result, whatever it holds."""
+    result = run / "work" / "result.json"
+    result.write_text(json.dumps({"metrics": {"a": 1}}))
+    os.utime(result, (1000, 1000))
+    got = collect({}, run / "work", run / "log", 2000.0, result)
+    assert not got.complete and got.metrics == {}
+    assert "older than this run" in str(got.missing)
+
+
+def test_too_few_items(run: Path) -> None:
+    """Fewer items than expected is not a result; what is there is kept to be seen."""
+    got = gather(run, {"per_item": ITEMS}, expected=50)
+    assert (got.complete, got.missing, got.n_items) == (False, "40 of 50 items are there", 40)
+
+
+def test_says_it_is_not_complete(run: Path) -> None:
+    """`complete: false` is believed."""
+    assert "not complete" in str(gather(run, {"complete": False, "metrics": {"a": 1}}).missing)
+
+
+def test_nan_becomes_null_with_a_finding(run: Path) -> None:
+    """NaN tokens survive as null, and are told of."""
+    got = gather(run, '{"metrics": {"loss": NaN, "acc": 0.5, "worst": -Infinity}}')
+    assert got.complete and got.metrics == {"loss": None, "acc": 0.5, "worst": None}
+    assert [(f.rule, f.evidence) for f in got.findings] == [("not_finite", {"count": 2})]
+
+
+def test_jsonl_items(run: Path) -> None:
+    """JSON Lines are known by content, also under another name."""
+    got = gather(run, "".join(json.dumps(i) + "\n" for i in ITEMS))
+    assert (got.complete, got.n_items, got.sources[0]["collector"]) == (True, 40, "jsonl")
+
+
+def test_jsonl_cut_line(run: Path) -> None:
+    """A last line that is cut makes the file half-written."""
+    got = gather(run, "".join(json.dumps(i) + "\n" for i in ITEMS) + '{"id": "q4')
+    assert not got.complete and "last line (41) is cut" in str(got.missing)
+
+
+def test_jsonl_curve(run: Path) -> None:
+    """A JSONL file of steps is a curve; its last row gives the metrics."""
+    got = gather(run, '{"step": 1, "loss": 2.0, "acc": 0.1}\n{"step": 2, "loss": NaN, "acc": 0.4}\n')
+    assert got.complete and got.n_items is None and got.curve is not None
+    assert got.metrics == {"step": 2, "loss": None, "acc": 0.4}
+    assert got.findings[0].rule == "not_finite"
+
+
+@pytest.mark.parametrize("tenth", range(10))
+def test_cut_json_is_refused(run: Path, tenth: int) -> None:
+    """A JSON file that is cut anywhere is never complete, and says so."""
+    text = json.dumps({"metrics": {"accuracy": 0.25}, "per_item": ITEMS, "note": "end"})
+    got = gather(run, text[: len(text) * tenth // 10], expected=40)
+    assert not got.complete and got.missing
+
+
+def test_missing_and_unknown(run: Path) -> None:
+    """Nothing there, and something that is no result, are told apart."""
+    got = collect({}, run / "work", run / "log", 0.0, run / "work" / "result.json")
+    assert "does not exist" in str(got.missing)
+    assert "no format that is known" in str(gather(run, "hello").missing)
+    assert "is empty" in str(gather(run, "").missing)
+
+
+def test_unknown_format_is_the_users_to_mend(run: Path) -> None:
+    """A misspelt format is an error with a suggestion, not a silent default."""
+    with pytest.raises(UserError, match="did you mean 'per_item'"):
+        gather(run, {"a": 1}, collect={"format": "per_items"})
+
+
+def test_other_model_is_a_finding(run: Path) -> None:
+    """A result of another model than the configured one is told of."""
+    got = gather(run, {"metrics": {"a": 1}, "model": "gpt4o-mini"}, model="gpt4o")
+    assert [f.rule for f in got.findings] == ["other_model"]

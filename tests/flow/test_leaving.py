@@ -1,0 +1,86 @@
+"""A run does not die with its controller, however that goes; the next plain start attaches."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flowkit import Project, Row, alive
+
+LEAVING_S = 15  #: "within seconds", on a busy machine
+
+
+def two_training(make: Callable[..., Project]) -> Project:
+    project = make([Row("R001"), Row("R002")])
+    for run_id in ("R001", "R002"):
+        project.ask(run_id, "hold")
+    return project
+
+
+def goes_on_and_attaches(project: Project, pids: dict[str, int]) -> None:
+    """Both runs live; one ends alone and its row says so; a plain start takes the other to its end."""
+    assert all(alive(pid) for pid in pids.values())
+    project.unask("R001", "hold")
+    project.until(lambda: project.cell("R001") == "DONE", "R001 is DONE with no controller alive")
+    assert project.record("R001", "result")["status"] == "done"
+    assert project.record("R001", "cost")["status"] == "completed"
+    assert alive(pids["R002"])
+    again = project.start()
+    project.until(lambda: "run R002" in project.said(again), "the next start waits for R002")
+    project.unask("R002", "hold")
+    assert again.wait(60) == 0, project.said(again)
+    assert project.launches() == {"R001": 1, "R002": 1}
+    assert project.record("R002", "result")["attempts"] == 1
+    assert len(project.kinds("R002", "launched")) == 1
+    assert project.passed("M0")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda s: s.name)
+def test_controller_ended_by_a_signal(make: Callable[..., Project], signum: signal.Signals) -> None:
+    """The controller is signalled while two runs train: same pids, one finalised alone, one attached to, no unlock."""
+    project = two_training(make)
+    controller = project.start()
+    pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
+    controller.send_signal(signum)
+    assert controller.wait(LEAVING_S) != 0
+    project.until(lambda: not waiters(project), "the orphaned launch jobs are gone too")
+    if signum != signal.SIGKILL:
+        assert "still at work without a controller: R001, R002" in project.said(controller)
+    goes_on_and_attaches(project, pids)
+
+
+def test_controller_left_by_ctrl_c_in_a_terminal(make: Callable[..., Project]) -> None:
+    """Ctrl-C at the keyboard reaches the whole foreground group, and still only the controller ends."""
+    project = two_training(make)
+    terminal = project.terminal()
+    pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
+    terminal.sendintr()
+    terminal.expect("still at work without a controller", timeout=LEAVING_S)
+    terminal.wait()
+    assert terminal.exitstatus == 1
+    goes_on_and_attaches(project, pids)
+
+
+def test_controller_left_by_closing_its_terminal(make: Callable[..., Project]) -> None:
+    """The terminal goes away (SIGHUP to its foreground group, writes fail): the runs do not notice."""
+    project = two_training(make)
+    terminal = project.terminal()
+    pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
+    terminal.close(force=False)
+    project.until(lambda: not alive(terminal.pid), "the controller is gone", LEAVING_S)
+    goes_on_and_attaches(project, pids)
+
+
+def waiters(project: Project) -> list[int]:
+    """Processes of the project that run a step of ours for a controller."""
+    found = []
+    for pid in project.processes():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(w.endswith(b"/scripts/launch.py") for w in words):
+            found.append(pid)
+    return found

@@ -1,0 +1,139 @@
+"""Validation: the numbers, the levels and the sentences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd.collect import Collected
+from runherd.validate import Validation, validate, validate_file
+
+
+def items(n: int = 100, **change: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"q{i}",
+            "response": "ABCD"[i % 4],
+            "correct": i % 2 == 0,
+            "task_type": ["EPM", "OCR"][i % 2],
+            **change,
+        }
+        for i in range(n)
+    ]
+
+
+def judge(tmp_path: Path, rows: list[dict[str, Any]], log: str = "", **spec: Any) -> Validation:
+    path = tmp_path / "ítems '1'.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = tmp_path / "log.txt"
+    said.write_text(log)
+    return validate(Collected(items=path, n_items=len(rows), expected=spec.get("expected")), spec, [said])
+
+
+def rules(validation: Validation) -> dict[str, str]:
+    return {f.rule: f.level for f in validation.findings}
+
+
+def test_clean(tmp_path: Path) -> None:
+    """A clean result passes without a word."""
+    got = judge(tmp_path, items(), expected=100)
+    assert (got.verdict, got.findings) == ("PASS", [])
+    assert got.metrics == {"null_rate": 0.0, "raw_accuracy": 0.5, "valid_accuracy": 0.5}
+    assert [(t["task"], t["correct"], t["valid"]) for t in got.per_task] == [("EPM", 50, 50), ("OCR", 0, 50)]
+
+
+@pytest.mark.parametrize(("nulls", "level"), [(5, "INFO"), (6, "WARN"), (20, "WARN"), (21, "FAIL")])
+def test_null_rate_bounds(tmp_path: Path, nulls: int, level: str) -> None:
+    """Up to 5 % passes, up to 20 % warns, more fails; reasons are counted."""
+    rows = items()
+    for row in rows[:nulls]:
+        row.update(response=None, correct=False, null_reason="content_policy")
+    got = judge(tmp_path, rows)
+    assert rules(got)["nulls"] == level
+    assert got.counts["null_reasons"] == {"content_policy": nulls}
+    assert got.metrics["valid_accuracy"] == got.counts["correct_valid"] / (100 - nulls)
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "level", "verdict"),
+    [
+        (lambda r: r.extend(r[:3]), "duplicates", "FAIL", "FAIL"),
+        (lambda r: r.pop(), "count", "FAIL", "FAIL"),
+        (lambda r: r.append({**r[0], "id": "new"}), "count", "WARN", "WARN"),
+        (lambda r: r[3].pop("id"), "missing_ids", "WARN", "WARN"),
+        (lambda r: [x.update(response="A") for x in r[:80]], "bias", "WARN", "WARN"),
+        (lambda r: [x.update(response="") for x in r[:7]], "empties", "WARN", "WARN"),
+        (
+            lambda r: [x.update(response="Failed to obtain answer via API.") for x in r[:3]],
+            "placeholders",
+            "WARN",
+            "WARN",
+        ),
+        (lambda r: [x.update(response="Error: 500") for x in r[:30]], "placeholders", "FAIL", "FAIL"),
+        (lambda r: [x.update(correct=False) for x in r], "all_alike", "WARN", "WARN"),
+    ],
+)
+def test_each_fault_has_its_rule(tmp_path: Path, change: Any, rule: str, level: str, verdict: str) -> None:
+    """Each kind of fault is found under its own name and level."""
+    rows = items()
+    change(rows)
+    got = judge(tmp_path, rows, expected=100)
+    assert rules(got).get(rule) == level
+    assert got.verdict == verdict
+
+
+def test_leak(tmp_path: Path) -> None:
+    """A missing limit and one off by more than the tolerance are critical, others are not."""
+    rows = items(max_time=10.0, realtime=10.05)
+    leak = {"task_types": ["EPM"]}
+    assert judge(tmp_path, rows, validate={"leak": leak}).verdict == "PASS"
+    rows[0]["max_time"] = None
+    rows[2]["max_time"] = 11.0
+    rows[1]["max_time"] = None  # not of a type that is looked at
+    got = judge(tmp_path, rows, validate={"leak": leak})
+    assert got.verdict == "CRITICAL"
+    assert got.findings[0].evidence == {"missing": 1, "off": 1, "ids": ["q0", "q2"]}
+
+
+def test_log_counts(tmp_path: Path) -> None:
+    """Rate limits count against calls; reassuring words count nothing."""
+    log = (
+        "HTTP/1.1 429 Too Many Requests\n" * 3
+        + "0 429 errors\nrate_limit_errors: 0\ncontent_filter triggered\n"
+    )
+    log += "v2 cache stale\n"
+    got = judge(tmp_path, items(), log)
+    assert (got.counts["rate_limited"], got.counts["content_policy"], got.counts["stale_cache"]) == (3, 1, 1)
+    assert rules(got) == {"rate_limited": "WARN", "content_policy": "INFO", "stale_cache": "WARN"}
+
+
+def test_without_items_it_does_not_apply() -> None:
+    """A training run has no items: the item rules say nothing, not PASS."""
+    got = validate(Collected(metrics={"loss": 0.1}, complete=True), {})
+    assert (got.verdict, got.findings, got.per_task) == ("NA", [], [])
+
+
+def test_user_rules(tmp_path: Path) -> None:
+    """The user's rules add findings, and built-in ones can be switched off."""
+    section = {
+        "rules": {
+            "bias": False,
+            "short": {"item": "length(response) < `2`", "max_rate": 0.5, "level": "FAIL"},
+            "floor": {"summary": "metrics.raw_accuracy < `0.6`", "message": "too low"},
+        }
+    }
+    rows = items(response="A")
+    assert rules(judge(tmp_path, rows, validate=section)) == {"short": "FAIL", "floor": "WARN"}
+
+
+def test_foreign_file(tmp_path: Path) -> None:
+    """Any result file can be judged, without a run and without writing anything."""
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"metrics": {"accuracy": 0.9}, "per_item": items(10)}))
+    before = sorted(tmp_path.iterdir())
+    got, form = validate_file(path, expected=12)
+    assert (form, rules(got)) == ("per_item", {"count": "FAIL", "reported_accuracy": "WARN"})
+    assert sorted(tmp_path.iterdir()) == before
