@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from runherd.config import ProjectConfig, RowInput, Spec, load_project, resolve
+
+settings.register_profile("config", deadline=None, derandomize=True)
+settings.load_profile("config")
 
 Write = Callable[[Mapping[str, str]], ProjectConfig]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ LAYERS: list[tuple[str, str, str]] = [
     ("command-line", "", ""),
 ]
 _ROW = {"benchmark": "rtv", "mode": "D", "model": "gpt4o"}
-_PAIRS = [pair for pair in zip(LAYERS, LAYERS[1:], strict=False)]
+_PAIRS = list(itertools.pairwise(LAYERS))
 
 
 @pytest.mark.parametrize(("low", "high"), _PAIRS, ids=[f"{a[0]}<{b[0]}" for a, b in _PAIRS])
