@@ -71,7 +71,8 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
-        "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
+        "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
+        "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
         "git": git_state(layout.root), "host": processes.hostname(),
     }  # fmt: skip
