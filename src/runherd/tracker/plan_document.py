@@ -101,8 +101,8 @@ def _from_table(table: Table) -> list[Milestone]:
     headers = [plain(cell) for cell in table.header.cells]
     if (
         not headers
-        or known_role(headers[0]) != "stage"
-        and not re.match(r"order|step|block", headers[0], re.I)
+        or (known_role(headers[0]) != "stage"
+        and not re.match(r"order|step|block", headers[0], re.I))
     ):
         return []
     columns = {
