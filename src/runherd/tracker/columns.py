@@ -103,11 +103,23 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "commit": _words("commit|revision|git|git sha|sha"),
     "gpu": _words("gpu|gpus|device|host|server|显卡|服务器"),
 }
-_CONTAINS: tuple[tuple[str, str], ...] = (
-    ("status", "status"), ("状态", "status"), ("run id", "id"), ("priority", "priority"), ("优先级", "priority"),
-    ("milestone", "stage"), ("里程碑", "stage"), ("note", "notes"), ("备注", "notes"), ("metric", "metric"),
-    ("métrica", "metric"), ("dataset", "split"), ("variant", "system"), ("depends", "needs"), ("gpu-h", "cost"), ("gpu hour", "cost"),
-)  # fmt: skip
+# (part of a header, role): tried in this order where the whole header is not known.
+_CONTAINS: tuple[tuple[str, str], ...] = tuple(
+    (part, role)
+    for role, parts in (
+        ("status", ("status", "状态")),
+        ("id", ("run id",)),
+        ("priority", ("priority", "优先级")),
+        ("stage", ("milestone", "里程碑")),
+        ("notes", ("note", "备注")),
+        ("metric", ("metric", "métrica")),
+        ("split", ("dataset",)),
+        ("system", ("variant",)),
+        ("needs", ("depends",)),
+        ("cost", ("gpu-h", "gpu hour")),
+    )
+    for part in parts
+)
 ROLES = tuple(_ALIASES)
 _ID_WORD = re.compile(
     r"^(?:run|exp|experiment|trial|test|job|eval|task)s? (?:id|no|name|tag)\b|\w id$|^id d[aeo] "

@@ -69,7 +69,7 @@ _COUNT = re.compile(
 _LEAD_COUNT = re.compile(r"\s*(\d{1,6})\s*/\s*(\d{1,6})(?![\d/.-])[\s,:-]*|\s*(\d{1,3})\s*[%％]\s*")
 _CONTRADICTED = re.compile(
     r"[\s:：—–(（\[,;；/_·-]*(?:but\W+not|partial|partially|pending|not(?![^\W_])|never|needs|rerun|re-run|redo|todo"
-    r"|to\W?do(?![^\W_])|running|blocked|incomplete|in\W?progress|except|pre[\s_-]?check|wip|without|invalid"
+    r"|to\W?do(?![^\W_])|running|blocked|incomplete|in\W?progress|except|pre[\s_-]?check|wip|without(?!\s+(?:error|issue|problem|failure|warning))|invalid"
     r"|unverified|部分|待|未验证|未完成|未跑|未全|未测|尚未|需重|重跑|parcial|pendente|exceto|n[ãa]o(?![^\W_]))",
     re.I,
 )
