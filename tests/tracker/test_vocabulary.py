@@ -27,7 +27,8 @@ STATUSES: dict[str, list[str]] = {
         "Completed (2026-03-04)", "PASS",
         "PASSED", "DONE 6/6", "DONE — beats it on 3/5 sets", "DONE; no failures", "DONE (0 FAIL)",
         "COMPLETE_CPU",
-        "[x]", "[✓] ok", "已完成", "完成（见备注）", "Concluído", "~~TODO~~ **DONE**",
+        "[x]", "[✓] ok", "已完成", "完成（见备注）", "Concluído",
+        "COMPLETE / READY-THRESHOLD FAMILY CLOSED", "~~TODO~~ **DONE**",
         "[DONE](out/r1.json)", "finished",
     ],
     "BLOCKED": [
