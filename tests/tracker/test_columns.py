@@ -17,7 +17,7 @@ from runherd.tracker.columns import column_names, roles
          "id stage purpose system dataset metric priority status notes"),
         ("| 编号 | 里程碑 | 目的 | 方法 | 数据集 | 指标 | 优先级 | 状态 | 备注 |",
          "id stage purpose system dataset metric priority status notes"),
-        ("| ID da Rodada | Marco | Objetivo | Variante | Dados | Métricas a coletar | Prioridade | Situação | Notas |",
+        ("| ID da Rodada | Marco | Objetivo | Variante | Dados | Métricas | Prioridade | Situação | Notas |",
          "id stage purpose system dataset metric priority status notes"),
         ("| # | Run ID | Status (2026) | Result |", "- id status result"),
         ("| Eval ID | Config | Command | Seed | Depends on | GPU-h | Result |",

@@ -180,7 +180,7 @@ def _rows_differ(old_table: Table, new_table: Table, after: Scan, draft: _Draft)
             continue
         # A row with pipes in code was joined when it was read; join the new one at the same places.
         cells = new.cells if old.as_split is None else ragged.joined_like(old, new, draft.edits)
-        if cells is None or old.line != new.line:
+        if cells is None or len(cells) != len(old.cells) or old.line != new.line:
             return f"line {old.line + 1} would change its cells"
         for index, (a, b) in enumerate(zip(old.cells, cells, strict=True)):
             if a != b and draft.edits.get(old.span(index)) != b:
