@@ -150,6 +150,11 @@ CASES: dict[str, tuple[Build, str, str]] = {
         (CLAIM % "").replace("accuracy", "score, higher_is_better: true"),
         "same +0.1000 on every item",
     ),
+    "a margin in points on fractions": (
+        pair,
+        CLAIM % ", margin: 1",
+        "as wide as any difference between fractions",
+    ),
     "all ties": (all_ties, CLAIM % "", "all ties"),
     "half the items shared": (half_overlap, CLAIM % "", "share 100 of 300 items"),
     "an item twice": (repeated_item, CLAIM % "", "holds the item q0000 more than once"),

@@ -132,6 +132,15 @@ def _by_name(metric: str) -> Direction:
     return Direction(higher, "name of the metric")
 
 
+def check_width(entry: Any, width: float, values: Sequence[float], what: str) -> None:
+    """Refuse a margin, tolerance or floor of 1 or more on fractions: points were meant, and all would fit."""
+    if entry.unit != "number" and width >= 1.0 and max(map(abs, values)) <= 1.0:
+        raise CannotJudge(
+            f"the {what} {width:g} is as wide as any difference between fractions can be",
+            action="write it in units of the metric (0.01 for one point), or write `unit: number`",
+        )
+
+
 def check_unit(entry: Any, values: Sequence[float], where: str) -> None:
     """Refuse values of which some look like fractions and others like percentages."""
     unit = entry.unit

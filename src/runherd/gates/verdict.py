@@ -11,7 +11,7 @@ from runherd.gates.committed import CriteriaGit
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.criteria import Criteria
 from runherd.gates.evidence import RunEvidence, evidence_files
-from runherd.gates.kinds.all_done import holding, judge_runs
+from runherd.gates.kinds.all_done import holding, judge_runs, waits_for_person
 from runherd.gates.outcome import INCONCLUSIVE, Check, EvidenceFile, Verdict, worst
 from runherd.gates.sentences import listing
 from runherd.gates.series import BaselineVariance
@@ -41,6 +41,9 @@ def judge(
     if not entries or (held and not any(entry.kind == "all_done" for entry in entries)):
         checks.append(judge_runs(held, "all MUST runs done", missing=[]))
     notes = criteria_notes(stage, criteria, git_facts, _runs_of(entries, context))
+    notes += [
+        f"{r.run_id} is conditional and waits for a person" for r in context.stage_runs if waits_for_person(r)
+    ]
     word = worst([check.verdict for check in checks])
     return Verdict(
         stage=stage,
