@@ -116,8 +116,9 @@ def _own_error(entry: Any, runs: list[RunEvidence], values: Sequence[float]) -> 
             len(values) - 1,
             f"{len(values)} runs",
         )
-    table = read_items(runs[0], choose_field(runs, "auto"))
-    scores = [item.value or 0.0 for item in table.values()]
+    table = read_items(runs[0])
+    field = choose_field([table], "auto")
+    scores = [table.value(i, field) or 0.0 for i in table.items]
     scale = 100.0 if abs(statistics.fmean(scores) * 100 - values[0]) <= AGREES * 100 else 1.0
     if abs(statistics.fmean(scores) * scale - values[0]) > AGREES * scale:
         raise CannotJudge(
