@@ -294,6 +294,17 @@ def test_an_interval_that_spans_the_margin_is_inconclusive(project: Project) -> 
     assert project.judge("M2", CLAIM % ", margin: 0.28").verdict == "PASS"
 
 
+def test_a_bootstrap_interval_by_choice(project: Project) -> None:
+    """Near Newcombe's on 200 items, and repeatable."""
+    pair(project)
+    usual, asked, again = (
+        project.judge("M2", CLAIM % more).checks[0].interval for more in ("", *[", interval: bootstrap"] * 2)
+    )
+    assert usual and asked and asked == again
+    assert "bootstrap over items" in asked["method"]
+    assert (asked["low"], asked["high"]) == pytest.approx((usual["low"], usual["high"]), abs=0.02)
+
+
 def test_nulls_count_as_wrong_and_are_said(project: Project) -> None:
     """An unanswered item is 0, as in raw accuracy."""
     project.answers("A1", GOOD)

@@ -110,6 +110,7 @@ def share_items(tables: Sequence[Table], field: str, *, min_overlap: float, clus
         raise CannotJudge(
             f"the runs share {len(common)} of {len(union)} items, fewer than the share of "
             f"{min_overlap:g} that a paired test needs here",
+            action="evaluate all runs on the same items, or compare over seeds (pair_on: none)",
             numbers={"shared_items": len(common), "all_items": len(union)},
         )
     ids = sorted(common)

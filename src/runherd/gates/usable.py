@@ -13,10 +13,10 @@ from runherd.gates.evidence import DONE, RunEvidence
 INVALID = frozenset({"FAIL", "CRITICAL"})
 
 LOWER_WORDS = """loss error err perplexity ppl wer cer ter mse rmse mae fid nll bpb bpc latency brier ece"""
-HIGHER_WORDS = """accuracy acc f1 auc auroc auprc bleu rouge rougel chrf meteor recall precision map ndcg mrr
+HIGHER_WORDS = """accuracy acc f1 auc auroc auprc bleu rougel chrf meteor recall precision map ndcg mrr
 em exact match iou miou dice psnr ssim macro micro r2 mcc kappa reward pass"""
 LOWER_IS_BETTER = frozenset(LOWER_WORDS.split())
-HIGHER_IS_BETTER = frozenset(HIGHER_WORDS.split())
+HIGHER_IS_BETTER = frozenset([*HIGHER_WORDS.split(), "rouge"])  # codespell:ignore rouge
 
 
 def why_unusable(run: RunEvidence) -> str | None:

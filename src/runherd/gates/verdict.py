@@ -50,7 +50,7 @@ def judge(
         verdict=word,
         sentence=_sentence(stage, word, checks, notes),
         judged_at=now,
-        criteria=_criteria_json(criteria, git_facts),
+        criteria=_criteria_json(stage, criteria, git_facts),
         checks=checks,
         runs=[_run_json(run) for run in sorted(context.stage_runs, key=lambda run: run.run_id)],
         notes=notes,
@@ -150,9 +150,10 @@ def _time(value: Any) -> datetime | None:
     return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _criteria_json(criteria: Criteria, git: CriteriaGit) -> dict[str, Any]:
+def _criteria_json(stage: str, criteria: Criteria, git: CriteriaGit) -> dict[str, Any]:
     name = criteria.path.name if criteria.path else None
-    return {"file": name, "sha256": criteria.sha256, **git.to_json()}
+    lines = {e.label: criteria.lines.get((stage, i)) for i, e in enumerate(criteria.stages.get(stage, ()))}
+    return {"file": name, "sha256": criteria.sha256, "lines": lines, **git.to_json()}
 
 
 def _run_json(run: RunEvidence) -> dict[str, Any]:
