@@ -1,7 +1,7 @@
 """Simulated studies: without a true difference a claim passes at most at the stated rate; power as planned.
 
 Each study goes through the same code as a claim on disk, from the array of
-item values on (`comparison.over_items`, `comparison.over_seeds`, `decide`).
+item values on (`over_items`, `over_seeds`, `decide`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from runherd.gates.arms import Arm, Arms
-from runherd.gates.comparison import Compared, decide, over_items, over_seeds
+from runherd.gates.compared import Compared, decide
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.criteria import Criteria
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.items import Shared
+from runherd.gates.over_items import over_items
+from runherd.gates.over_seeds import over_seeds
 from runherd.gates.stats.power import detectable, power_of_answers, power_of_scores
 from runherd.gates.usable import Direction
 

@@ -42,6 +42,9 @@ def add_parsers(sub: Any) -> None:
     adopt.add_argument("--pid", type=int, help="its process, for a run that is still alive")
     add_tracker_option(adopt)
     adopt.set_defaults(func=adopt_run)
+    check = sub.add_parser("preflight", help="check machine, paths, configuration and plan; launches nothing")
+    check.add_argument("--json", action="store_true")
+    check.set_defaults(func=run_preflight)
     sync = sub.add_parser("sync", help="write what the ledgers say into the tracker")
     sync.add_argument("run", nargs="*", help="write these also where a person has changed the cell")
     add_tracker_option(sync)
@@ -104,6 +107,12 @@ def stop_controller(_args: argparse.Namespace) -> int:
         processes.wait_gone(who, 1.0)
     print(f"controller stopped (pid {who.pid}); runs go on, and are finalised without it")
     return exitcodes.OK
+
+
+def run_preflight(args: argparse.Namespace) -> int:
+    from runherd.steps.preflight import main
+
+    return main(["--json"] if args.json else [])
 
 
 # -- one run -----------------------------------------------------------------------

@@ -14,6 +14,7 @@ from runherd.errors import UserError
 #: command -> (module, what it does)
 COMMANDS = {
     "init": ("init_commands", "set a repository up: shows the files first, overwrites none"),
+    "preflight": ("control_commands", "check machine, paths, configuration and plan; launches nothing"),
     "status": ("state_commands", "where every run and gate stands"),
     "start": ("control_commands", "start the controller, detached; or hand targets to the one at work"),
     "stop": ("control_commands", "end the controller within 5 s; the runs go on"),

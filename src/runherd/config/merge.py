@@ -99,9 +99,9 @@ def _apply(
             if not isinstance(old, dict) or isinstance(new, Replacing):
                 _forget(node, history, key, path)
                 node[key] = old = {}
-            if not new and not old:
-                history[path] = (Setting(layer.name, layer.file, layer.line_of(path), {}),)
             _apply(old, history, path, new, layer)
+            if not old:
+                history[path] = (Setting(layer.name, layer.file, layer.line_of(path), {}),)
         else:
             past = _forget(node, history, key, path) if isinstance(old, dict) else history.get(path, ())
             node[key] = new

@@ -71,4 +71,10 @@ def _check(folded: Folded, stack: Stack) -> None:
 
 
 def _unique(problems: list[Problem]) -> list[Problem]:
-    return list(dict.fromkeys(problems))
+    """Each problem once, those of one file together and by line."""
+    return sorted(dict.fromkeys(problems), key=_place)
+
+
+def _place(problem: Problem) -> tuple[str, int]:
+    file, _, line = (problem.where or "").rpartition(":")
+    return (file, int(line)) if line.isdigit() else (problem.where or "", 0)

@@ -167,6 +167,14 @@ class Heal(Section):
     """Environment of the fallback endpoint; empty: no fallback."""
     proxy_fallback_workers: AtLeastOne | None = None
     """Workers on the fallback endpoint."""
+    circuit_min: AtLeastOne | None = None
+    """So many runs ended by the same failure, and `circuit_share` of all that ended: no further launch."""
+    circuit_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the ended runs that must have failed alike for that."""
+    max_interruptions: Count | None = None
+    """Restarts after reboots, shutdowns and preemptions, which are nobody's failure."""
+    killed_wait_s: NotNegative | None = None
+    """Wait before a resume after a SIGKILL from outside."""
     accept_other_endpoint: bool | None = None
     """Accept an endpoint that may answer differently; it stays a finding."""
 
@@ -233,6 +241,8 @@ class Preflight(Section):
     """Keys that must equal the baseline's."""
     accept_drift: list[str] | None = None
     """Keys of `cache_keys` that differ on purpose."""
+    plan_against_head: Literal["stop", "warn", "off"] | None = None
+    """What to do when the plan names files, functions or parameters that the code does not have."""
 
 
 class Claim(Section):

@@ -27,6 +27,7 @@ class Context:
     stage: str
     criteria: Criteria
     runs: Mapping[str, RunEvidence]
+    variances: Mapping[str, Any] = field(default_factory=dict)  #: study -> its saved `BaselineVariance`
     cache: dict[str, Any] = field(default_factory=dict, compare=False)  #: shared within one judgement
 
     @property

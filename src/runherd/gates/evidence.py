@@ -33,6 +33,7 @@ class RunEvidence:
     items: Path | None = None
     curve: Path | None = None
     spec: dict[str, Any] | None = None
+    conformance: dict[str, Any] | None = None  #: {passed: bool, summary}: the plan was realised
     files: tuple[Path, ...] = ()  #: the record files read, for their hashes
     root: Path | None = None  #: paths in the verdict are shown relative to it
 
@@ -66,7 +67,7 @@ def load_runs(layout: files.Layout, stage: str | None = None) -> list[RunEvidenc
 
 def load_run(layout: files.Layout, run_id: str) -> RunEvidence:
     """Read the records of one run; what is missing or not whole stays None."""
-    paths = {kind: layout.record(run_id, kind) for kind in ("result", "validation")}
+    paths = {kind: layout.record(run_id, kind) for kind in ("result", "validation", "conformance")}
     paths["spec"] = layout.spec(run_id)
     records = {name: _record(path) for name, path in paths.items()}
     result, spec = records["result"], records["spec"]
@@ -82,6 +83,7 @@ def load_run(layout: files.Layout, run_id: str) -> RunEvidence:
         items=items if items.is_file() else None,
         curve=curve if curve.is_file() else None,
         spec=spec,
+        conformance=records["conformance"],
         files=tuple(path for name, path in paths.items() if records[name] is not None),
         root=layout.root,
     )

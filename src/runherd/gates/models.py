@@ -163,6 +163,20 @@ class AblationGap(Comparison):
         return self
 
 
+class Study(Closed):
+    """Settings that all criteria of one serial series share."""
+
+    metric: StrictStr
+    baseline: Annotated[Ids, Field(min_length=2)]
+    noise_floor: Positive | None = None
+    noise_floor_pp: Positive | None = None
+    on_noise: Literal["continue", "halt"] = "continue"
+    against: Literal["mean", "first"] = "mean"
+    conformance: StrictBool = True
+    higher_is_better: StrictBool | None = None
+    unit: Literal["auto", "fraction", "percent", "number"] = "auto"
+
+
 class BaselineVerdict(Measured):
     """A run of a serial series against its baseline, beyond the noise that the baseline itself shows."""
 
@@ -170,9 +184,23 @@ class BaselineVerdict(Measured):
     study: StrictStr
     baseline: Ids  #: two or more runs of the baseline
     runs: Ids  #: the phases, in their serial order
-    noise_floor: Positive  #: in the units of the metric; `noise_floor_pp` says it in percentage points
+    noise_floor: Positive | None = None  #: in units of the metric
+    noise_floor_pp: Positive | None = None  #: in percentage points
     on_noise: Literal["continue", "halt"] = "continue"
+    against: Literal["mean", "first"] = "mean"  #: the mean of the baseline runs, or the first of them
     conformance: StrictBool = True  #: each phase's plan conformance must have passed
+
+    @model_validator(mode="after")
+    def _sound(self) -> BaselineVerdict:
+        if (self.noise_floor is None) == (self.noise_floor_pp is None):
+            raise ValueError(
+                "give `noise_floor` (in units of the metric) or `noise_floor_pp`, one of the two"
+            )
+        _distinct("baseline", self.baseline)
+        _distinct("runs", self.runs)
+        if both := sorted(set(self.baseline) & set(self.runs)):
+            raise ValueError(f"{', '.join(both)} is both baseline and phase")
+        return self
 
 
 class Custom(Entry):
@@ -189,6 +217,10 @@ class Custom(Entry):
     def _one_way(self) -> Custom:
         if (self.expression is None) == (self.entry_point is None):
             raise ValueError("give either `expression` or `entry_point`, one of the two")
+        if self.expression is not None:
+            from runherd.gates.expression import parse
+
+            parse(self.expression)
         return self
 
 
@@ -206,6 +238,17 @@ class CriteriaModel(Closed):
     random_seed: Annotated[StrictInt, Field(ge=0)] = 0
     resamples: Annotated[StrictInt, Field(ge=999, le=999_999)] = 9_999
     higher_is_better: dict[StrictStr, StrictBool] = Field(default_factory=dict)
+    studies: dict[StrictStr, Study] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_studies(cls, data: Any) -> Any:
+        """Give each baseline_verdict the settings of its study; its own win."""
+        if not isinstance(data, dict) or not isinstance(studies := data.get("studies"), dict):
+            return data
+        stages = data.get("stages")
+        filled = {stage: _filled(entries, studies) for stage, entries in _mapping(stages).items()}
+        return {**data, "stages": filled if isinstance(stages, dict) else stages}
 
     @model_validator(mode="after")
     def _names_once(self) -> CriteriaModel:
@@ -216,6 +259,26 @@ class CriteriaModel(Closed):
                     f"stage {stage} has two criteria named {', '.join(twice)}: give each a `name`"
                 )
         return self
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _filled(entries: Any, studies: dict[Any, Any]) -> Any:
+    if not isinstance(entries, list):
+        return entries
+    return [{**_settings(entry, studies), **entry} if isinstance(entry, dict) else entry for entry in entries]
+
+
+def _settings(entry: dict[Any, Any], studies: dict[Any, Any]) -> dict[Any, Any]:
+    if entry.get("kind") != "baseline_verdict" or not isinstance(entry.get("study"), str):
+        return {}
+    settings = dict(_mapping(studies.get(entry["study"])))
+    if "noise_floor" in entry or "noise_floor_pp" in entry:
+        settings.pop("noise_floor", None)
+        settings.pop("noise_floor_pp", None)
+    return settings
 
 
 def _distinct(side: str, runs: tuple[str, ...]) -> None:

@@ -80,7 +80,8 @@ class Verdict:
     checks: Sequence[Check]
     runs: Sequence[Mapping[str, Any]]
     notes: Sequence[str] = ()
-    override: Mapping[str, Any] | None = None
+    override: Mapping[str, Any] | None = None  #: the one that opens the gate
+    overrides: Sequence[Mapping[str, Any]] = ()  #: all that were ever given
 
     @property
     def opens(self) -> bool:
@@ -99,6 +100,7 @@ class Verdict:
             "runs": plain(list(self.runs)),
             "notes": list(self.notes),
             "override": plain(self.override),
+            "overrides": plain(list(self.overrides)),
         }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from runherd.gates import kinds
@@ -12,25 +13,34 @@ from runherd.gates.criteria import Criteria
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.kinds.all_done import holding, judge_runs
 from runherd.gates.outcome import INCONCLUSIVE, Check, EvidenceFile, Verdict, worst
+from runherd.gates.sentences import listing
+from runherd.gates.series import BaselineVariance
 
 
 def judge(
-    stage: str, criteria: Criteria, runs: Sequence[RunEvidence], *, now: str, git_facts: CriteriaGit
+    stage: str,
+    criteria: Criteria,
+    runs: Sequence[RunEvidence],
+    *,
+    now: str,
+    git_facts: CriteriaGit,
+    variances: Mapping[str, BaselineVariance] | None = None,
 ) -> Verdict:
     """Judge `stage` by `criteria` on the evidence `runs` (every run of the project); writes nothing.
 
-    `now` is a UTC time. Never raises on bad evidence: what cannot be judged is
+    `now` is a UTC time; `variances` are the saved baseline variances of the
+    studies (`judge_stage` reads and writes them). Never raises on bad evidence: what cannot be judged is
     INCONCLUSIVE, with a sentence. A stage that the criteria do not name asks
     only that its MUST runs are done and valid; a stage that they name asks
     that too, unless it has an `all_done` of its own.
     """
-    context = Context(stage, criteria, {run.run_id: run for run in runs})
+    context = Context(stage, criteria, {run.run_id: run for run in runs}, variances or {})
     entries = criteria.stages.get(stage, ())
     checks = [_check(entry, context) for entry in entries]
     held = holding(context.stage_runs)
     if not entries or (held and not any(entry.kind == "all_done" for entry in entries)):
         checks.append(judge_runs(held, "all MUST runs done", missing=[]))
-    notes = criteria_notes(criteria, git_facts, [run for run in runs if run.stage == stage])
+    notes = criteria_notes(stage, criteria, git_facts, _runs_of(entries, context))
     word = worst([check.verdict for check in checks])
     return Verdict(
         stage=stage,
@@ -70,12 +80,23 @@ def _inconclusive(
 
 
 def _files_named(entry: Any, context: Context) -> list[EvidenceFile]:
+    return evidence_files(context.runs[i] for i in named_runs(entry) if i in context.runs)
+
+
+def named_runs(entry: Any) -> list[str]:
+    """Every run that a criterion names, once."""
     named: list[str] = []
     for key in ("runs", "method", "baseline", "full"):
         named += getattr(entry, key, None) or ()
     for runs in (getattr(entry, "ablations", None) or {}).values():
         named += runs
-    return evidence_files(context.runs[i] for i in dict.fromkeys(named) if i in context.runs)
+    return list(dict.fromkeys(named))
+
+
+def _runs_of(entries: Sequence[Any], context: Context) -> list[RunEvidence]:
+    """The runs of the stage and those that its criteria name."""
+    ids = [*(run.run_id for run in context.stage_runs), *(i for e in entries for i in named_runs(e))]
+    return [context.runs[i] for i in dict.fromkeys(ids) if i in context.runs]
 
 
 def _sentence(stage: str, word: str, checks: Sequence[Check], notes: Sequence[str]) -> str:
@@ -84,18 +105,46 @@ def _sentence(stage: str, word: str, checks: Sequence[Check], notes: Sequence[st
     return head + "".join(f". Note: {note}" for note in notes)
 
 
-def criteria_notes(criteria: Criteria, git: CriteriaGit, runs: Sequence[RunEvidence]) -> list[str]:
+def criteria_notes(
+    stage: str, criteria: Criteria, git: CriteriaGit, runs: Sequence[RunEvidence]
+) -> list[str]:
     """Say whatever makes the criteria less than written down before the results."""
     if criteria.path is None:
         return []
     name = criteria.path.name
     if not git.in_repository:
-        return [
-            f"{name} is not under version control, so nothing proves that it was written before the results"
-        ]
-    if not git.committed:
-        return [f"{name} is not committed"]
-    return [f"{name} has uncommitted changes"] if git.dirty else []
+        since, doubt = (
+            git.modified_at,
+            f"{name} is not under version control: nothing proves when it was written",
+        )
+    elif not git.committed:
+        since, doubt = git.modified_at, f"{name} is not committed"
+    elif git.dirty:
+        since, doubt = git.modified_at, f"{name} has uncommitted changes"
+    else:
+        since, doubt = git.changed_at.get(stage, git.committed_at), ""
+    notes = [doubt] if doubt else []
+    if stage in criteria.stages and (late := _ended_before(since, runs)):
+        what = (
+            f"the criteria of {stage} were changed on {since}" if not doubt else f"it was changed on {since}"
+        )
+        notes.append(f"{what}, after {listing(late, most=3)} had ended")
+    return notes
+
+
+def _ended_before(since: str | None, runs: Sequence[RunEvidence]) -> list[str]:
+    """Runs whose result is older than the criteria."""
+    changed = _time(since)
+    ended = {run.run_id: _time((run.result or {}).get("ended_at")) for run in runs}
+    return sorted(run_id for run_id, when in ended.items() if changed and when and when < changed)
+
+
+def _time(value: Any) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(value)) if value else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _criteria_json(criteria: Criteria, git: CriteriaGit) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from runherd import files
 from runherd.gates.outcome import Verdict
+from runherd.gates.overrides import apply_overrides
 
 
 def write_verdict(layout: files.Layout, verdict: Verdict) -> Path:
@@ -15,8 +16,11 @@ def write_verdict(layout: files.Layout, verdict: Verdict) -> Path:
 
     When all but `judged_at` is as it was, the file keeps its bytes. Otherwise
     the older verdict moves into the archive, under the time at which it was
-    judged; nothing there is ever overwritten.
+    judged; nothing there is ever overwritten. Overrides on record are always
+    part of what is written.
     """
+    if not verdict.overrides:
+        verdict = apply_overrides(layout, verdict)
     path = layout.gate_verdict(verdict.stage)
     new = verdict.to_json()
     if path.exists():

@@ -28,10 +28,10 @@ def look(place: Place, number: int) -> str:
     h = place.history()
     data = spec_data(place, h)
     target = own.target(str(place.dir), alive=True)
-    evidence, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
+    _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
     sentence = f"{judgement.state}: {judgement.sentence}"
-    acts = judgement.action in ACTS
-    if acts and judgement.state in STOPS and _healing(data) and not _still_writes(place, judgement.state, evidence, data):
+    acts = judgement.action in ACTS and judgement.state in STOPS and _healing(data)
+    if acts and not _still_writes(place, judgement.state, data):
         return json.dumps({"stop": STOPS[judgement.state], "why": sentence})
     if judgement.state in WARNINGS:
         _warn_once(place, h.gen, number, judgement.state, sentence)
@@ -42,7 +42,7 @@ def _healing(data: dict[str, Any]) -> bool:
     return (data.get("heal") or {}).get("enabled", True) is not False
 
 
-def _still_writes(place: Place, state: str, evidence: Any, data: dict[str, Any]) -> bool:
+def _still_writes(place: Place, state: str, data: dict[str, Any]) -> bool:
     """A program whose log is still, but which writes checkpoints or results, is not stale."""
     if state != "STALE":
         return False

@@ -70,7 +70,8 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
         "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
-        "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data), "git": git_state(layout.root), "host": processes.hostname(),
+        "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
+        "git": git_state(layout.root), "host": processes.hostname(),
     }  # fmt: skip
 
 

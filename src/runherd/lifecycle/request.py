@@ -24,9 +24,8 @@ def open_generation(place: Place, gen: int, mode: str, spec: Mapping[str, Any]) 
         archive(place, gen - 1)
     place.layout.cancel_request(place.run_id).unlink(missing_ok=True)
     write_json(place.layout.spec(place.run_id), {**spec, "frozen_for_generation": gen})
-    place.record(
-        ledger.Requested(gen, mode, str(spec.get("identity", "")), str(spec.get("stage", "")), str(spec.get("priority", "")))
-    )
+    said = {key: str(spec.get(key) or "") for key in ("identity", "stage", "priority")}
+    place.record(ledger.Requested(gen, mode, **said))
 
 
 def archive(place: Place, gen: int) -> None:

@@ -193,14 +193,16 @@ def _gone(e: Evidence) -> Suspicion | None:
             True,
         )
     help_ = d.get("restart_can_help")
-    action = "block" if help_ is False or known == "STOPPED" else None
+    told = known not in (None, "HEALTHY", "COMPLETE")
+    action = "block" if told and (help_ is False or known == "STOPPED") else None
     if certain and known == "UNKNOWN":
         text = str(d.get("summary", "it ended and nothing says why"))
         return Suspicion("UNKNOWN", text, lines, True, d.get("signature"), None, 0.3)
     done = f" at {e.done} of {e.expected}" if e.done is not None and e.expected else ""
-    why = d.get("summary") if known not in (None, "HEALTHY", "COMPLETE") else None
+    why = d.get("summary") if told else None
     text = f"the process is gone{done}" + (f": {why}" if why else "")
-    return Suspicion("DEAD", text, lines, certain, d.get("signature") or "gone", help_, 0.9, action, True)
+    name = d.get("signature") if told else "gone"
+    return Suspicion("DEAD", text, lines, certain, name, help_ if told else None, 0.9, action, True)
 
 
 def _gone_lines(e: Evidence, d: dict[str, Any]) -> list[str]:

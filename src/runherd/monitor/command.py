@@ -5,7 +5,6 @@ library, and little of that.
 """
 
 # os functions keep the start short
-# ruff: noqa: PTH100, PTH103, PTH112, PTH113, PTH118, PTH119, PTH120, PTH122, PTH123
 
 from __future__ import annotations
 

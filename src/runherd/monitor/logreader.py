@@ -110,8 +110,9 @@ def _blocks(fd: int, state: dict[str, Any], *, final: bool = False) -> Iterator[
         if not data:
             return
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        if end == 0 and (len(data) == BLOCK or len(data) > CARRY or final):
-            end = len(data)  # a line longer than a block, or the end of a file that is closed
+        closed = final and len(data) < BLOCK
+        if closed or (end == 0 and (len(data) == BLOCK or len(data) > CARRY)):
+            end = len(data)  # the end of a file that is closed, or a line longer than a block
         if end == 0:
             return
         block = Block(state["consumed"], data[:end])

@@ -4,7 +4,6 @@ For the supervisor, which starts it when there is something to look at.
 """
 
 # os functions keep the start short
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a look leaves for the next one: a small JSON file, never a proof of anything."""
 
 # os functions keep the start short
-# ruff: noqa: PTH103, PTH105, PTH111, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Gather the evidence of one look: the thin edge between a run's files and the decision."""
 
 # os functions keep the start short
-# ruff: noqa: PTH116, PTH123
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A run of ours as a target: everything is found in its folder."""
 
 # os functions keep the start short
-# ruff: noqa: PTH110, PTH116, PTH118, PTH119, PTH122, PTH123, PTH208
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Whether a process lives: by its number and its start, or by who holds a log open."""
 
 # os functions keep the start short
-# ruff: noqa: PTH116, PTH123, PTH208
 
 from __future__ import annotations
 

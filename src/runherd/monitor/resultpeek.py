@@ -1,7 +1,6 @@
 """How far a result or checkpoint file is: items, nulls, accuracy; read again only when it changed."""
 
 # os functions keep the start short
-# ruff: noqa: PTH116, PTH123
 
 from __future__ import annotations
 

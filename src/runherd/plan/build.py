@@ -62,7 +62,8 @@ def build(root: Path, options: Options, typed: Collection[str] = (), *, specs: b
     )
     plan = Plan(
         root=str(root), tracker=str(project.tracker), nonce=uuid.uuid4().hex[:12], runs=(), stages=stage_plans,
-        paths=paths, criteria=str(project.criteria),
+        paths=paths, criteria=str(project.criteria), document=str(project.plan), accept_drift=options.accept_drift,
+        budget=dict(project.budget),
     )  # fmt: skip
     draft = Draft(plan, layout, index, project, rows={r.id: r for r in rows})
     draft.reads_layers = specs
@@ -168,7 +169,7 @@ def _plan_rows(
         slug = encode_id(row.id)
         named = any(f"{kind}_{slug}" in typed for kind in ("run", "validate", "dryrun"))
         want = requests.want(
-            row.id, row.status.name, summary, rerun=options.rerun,
+            row.id, row.status.name, summary, rerun=_reruns(options, summary, row.id),
             conditional=row.priority.name == "CONDITIONAL" and not named,
             needs_open=any(n in open_ids for n in needs),
         )
@@ -176,7 +177,8 @@ def _plan_rows(
             want = _outside(want, summary)
         run = RunPlan(
             row.id, row.stage or stages.UNNAMED, row.priority.name, row.status.name, needs=needs, line=row.line,
-            gen=summary.gen, ended=summary.ended,
+            gen=summary.gen, ended=summary.ended, purpose=row.cells.get("purpose", ""),
+            system=row.cells.get("system", ""),
         )  # fmt: skip
         if isinstance(want, requests.Settled) and want.status == "done":
             changes = _identity_changes(draft, row, summary, options)
@@ -191,6 +193,11 @@ def _plan_rows(
     if stale:
         raise UserError([_stale_problem(row, changes, draft) for row, changes in stale])
     return runs, messages
+
+
+def _reruns(options: Options, summary: Summary, run_id: str) -> tuple[str, ...]:
+    """The rerun asked for on the command line opens one generation, however often that line is read again."""
+    return options.rerun if summary.gen < options.rerun_gens.get(run_id, summary.gen + 1) else ()
 
 
 def _outside(want: requests.Want, summary: Summary) -> requests.Want:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from runherd.errors import fail
 from runherd.files import encode_id
 
 SCHEMA = 1
@@ -32,6 +33,8 @@ class RunPlan:
     problem: str | None = None  #: why it cannot be launched (text for a person)
     message: str | None = None
     line: int = 0
+    purpose: str = ""  #: as the row says, for people
+    system: str = ""
 
     @property
     def slug(self) -> str:
@@ -75,6 +78,9 @@ class Plan:
     messages: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     parallel: int | None = None
+    document: str = ""  #: the plan that people wrote (EXPERIMENT_PLAN.md)
+    accept_drift: tuple[str, ...] = ()
+    budget: dict[str, float] = field(default_factory=dict)
 
     def run(self, run_id: str) -> RunPlan:
         return next(r for r in self.runs if r.run_id == run_id)
@@ -95,6 +101,7 @@ class Plan:
         rest = {k: v for k, v in value.items() if k not in ("schema", "runs", "stages")}
         rest["messages"] = tuple(rest["messages"])
         rest["targets"] = tuple(rest["targets"])
+        rest["accept_drift"] = tuple(rest["accept_drift"])
         return cls(runs=runs, stages=stages, **rest)
 
 
@@ -128,6 +135,20 @@ def needed(plan: Plan, targets: Iterable[str]) -> set[str]:
             return {r.run_id for r in plan.runs}
     wanted |= {r.run_id for r in plan.runs if r.stage in stages and r.holds_gate}
     return _with_needs(plan, wanted)
+
+
+def broken(plan: Plan, targets: Iterable[str]) -> list[RunPlan]:
+    """The runs that these targets need but that cannot be launched."""
+    wanted = needed(plan, targets)
+    return [r for r in plan.runs if r.run_id in wanted and r.live and r.problem and plan.stage(r.stage).live]
+
+
+def refuse_broken(plan: Plan, targets: Iterable[str]) -> None:
+    """Raise `UserError` with every problem of the runs that these targets need."""
+    found = broken(plan, targets)
+    if found:
+        said = "\n".join(r.problem or "" for r in found)
+        raise fail(f"{len(found)} run(s) cannot be launched; nothing is launched.\n{said}")
 
 
 def _before(plan: Plan, stage: str) -> set[str]:

@@ -19,6 +19,7 @@ class Options:
     tracker: str | None = None
     stage: str | None = None
     rerun: tuple[str, ...] = ()
+    rerun_gens: Mapping[str, int] = field(default_factory=dict)  #: generation that each rerun opened, once it is known
     stale: str = "stop"  #: what to do with DONE rows whose identity has changed
     accept_drift: tuple[str, ...] = ()
     sets: dict[str, Any] = field(default_factory=dict)  #: dotted key -> value

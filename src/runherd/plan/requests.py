@@ -64,7 +64,8 @@ def want(
     if summary.cls == "NEED_FAILED" and cell == "BLOCKED" and needs_open:
         return Due(summary.gen + 1, "resume")  # the request was never fulfilled; now it can be
     if cell in ("DONE", "RUNNING") and ended != "done":
-        return Settled(ended, f"{run_id}: the cell says {cell}, our record says {ended} ({summary.note or summary.cls})")
+        why = summary.note or summary.cls
+        return Settled(ended, f"{run_id}: the cell says {cell}, our record says {ended} ({why})")
     return Settled(ended)
 
 

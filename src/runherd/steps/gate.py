@@ -53,7 +53,7 @@ def judge_stage(plan: Plan, stage: str) -> Verdict:
 def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
     """A run's records, with stage, priority and state as the tracker and the ledger have them now."""
     if run.gen == 0:
-        state = {"DONE": "foreign", "SKIPPED": "skipped", "BLOCKED": "blocked", "FAILED": "failed"}.get(run.cell, "todo")
-        return RunEvidence(run.run_id, run.stage, run.priority, state, root=layout.root)
+        words = {"DONE": "foreign", "SKIPPED": "skipped", "BLOCKED": "blocked", "FAILED": "failed"}
+        return RunEvidence(run.run_id, run.stage, run.priority, words.get(run.cell, "todo"), root=layout.root)
     found = load_run(layout, run.run_id)
     return replace(found, stage=run.stage, priority=run.priority)

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runherd import exitcodes, locks, processes
+from runherd import clock, cost, exitcodes, locks, processes
+from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.request import open_generation
-from runherd.plan import store
+from runherd.plan import brakes, store
 from runherd.plan.model import Plan, RunPlan
+from runherd.plan.summary import Index
 from runherd.steps import job
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
@@ -92,6 +94,9 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     spec = store.current_spec(_root(), run.run_id)
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
+    if (stopped := _braked(place.layout, plan, spec)) is not None:
+        _say_in_tracker(place, plan, stopped)
+        raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
     dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
     open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
     blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
@@ -99,6 +104,30 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
         end(place, "blocked", *blocked)
         return False
     return True
+
+
+def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
+    """Why nothing further is launched in this campaign: budget, or the same failure again and again."""
+    data = spec.get("data") or {}
+    heal = data.get("heal") or {}
+    index = Index(layout)
+    summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
+    found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
+    if found is None and plan.budget:
+        execution = data.get("execution") or {}
+        limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
+        next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
+        histories = [(r, Place(layout, r).history()) for r, s in summaries.items() if s.gen]
+        costs = [cost.cost(r, h, clock.now()) for r, h in histories if h.attempts]
+        found = brakes.over_budget(costs, plan.budget, next_hours)
+    return found
+
+
+def _say_in_tracker(place: Place, plan: Plan, why: str) -> None:
+    """The row stays TODO; our part of its notes says what it waits for."""
+    from runherd import tracker
+
+    tracker.update(place.layout.root / plan.tracker, [tracker.Update(place.run_id, note=f"not launched: {why}")])
 
 
 def _withdrawn(plan: Plan, run: RunPlan) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from runherd import exitcodes
 from runherd.config import ProjectConfig, RowInput, Spec, check_command, load_project, resolve, set_values
-from runherd.errors import Problem, UserError, fail
+from runherd.errors import UserError, fail
 
 #: Named flag -> the dotted key that it sets.
 _FLAGS = {

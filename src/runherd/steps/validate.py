@@ -17,6 +17,8 @@ from runherd.supervise.place import Place
 
 
 def main(argv: Sequence[str]) -> int:
+    if "--publish" not in argv:
+        return _any_file(argv)
     parser = argparse.ArgumentParser(prog="validate", description="derive a run's records again and publish them")
     parser.add_argument("run_id")
     parser.add_argument("--publish", action="store_true", help="copy result, validation and cost to results/")
@@ -35,6 +37,15 @@ def main(argv: Sequence[str]) -> int:
     print(f"[validate] {args.run_id}: {h.ended.status}, validation {validation.get('verdict')}")
     job.stamp(args.stamp)
     return exitcodes.OK
+
+
+def _any_file(argv: Sequence[str]) -> int:
+    """Judge the data of any result, ours or not: what `runherd validate` does."""
+    from runherd.validate.command import add_arguments, run
+
+    parser = argparse.ArgumentParser(prog="validate", description="judge the data of a result file or a run")
+    add_arguments(parser)
+    return run(parser.parse_args(argv))
 
 
 def publish(place: Place) -> None:

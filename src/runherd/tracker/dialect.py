@@ -35,13 +35,7 @@ _PORTUGUESE = re.compile(
 )
 # Words that say no more than the normal form itself; "PASS" also judges, so it is never written for DONE.
 _NEUTRAL = frozenset(
-    (
-        "todo|to do|pending|not started|planned|running|in progress|ongoing|done|complete|completed|finished"
-        "|blocked|failed|fail|skip|skipped|cancelled|canceled|待运行|待做|待办|未开始|待执行|待跑|运行中|进行中"
-        "|已完成|完成|阻塞|受阻|失败|已失败|取消|已取消|跳过|已跳过|pendente|a fazer|não iniciado|não iniciada"
-        "|executando|rodando|em andamento|concluído|concluída|feito|feita|bloqueado|bloqueada|falhou|falha"
-        "|cancelado|cancelada|pulado|pulada|"
-    ).split("|")
+    ["todo", "to do", "pending", "not started", "planned", "running", "in progress", "ongoing", "done", "complete", "completed", "finished", "blocked", "failed", "fail", "skip", "skipped", "cancelled", "canceled", "待运行", "待做", "待办", "未开始", "待执行", "待跑", "运行中", "进行中", "已完成", "完成", "阻塞", "受阻", "失败", "已失败", "取消", "已取消", "跳过", "已跳过", "pendente", "a fazer", "não iniciado", "não iniciada", "executando", "rodando", "em andamento", "concluído", "concluída", "feito", "feita", "bloqueado", "bloqueada", "falhou", "falha", "cancelado", "cancelada", "pulado", "pulada", ""]
 )
 _DECORATED = re.compile(r"^(\*\*\*|\*\*|__|\*|_|`)(.*)\1$")
 
@@ -127,5 +121,5 @@ def _is_sign(raw: str) -> bool:
 def _leads_with_sign(body: str, signs: tuple[tuple[str, Status], ...]) -> bool:
     first = body[:1]
     return bool(first) and (
-        ord(first) >= 0x2190 and not "\u3400" <= first <= "\ud7ff" or first in dict(signs)
+        (ord(first) >= 0x2190 and not "\u3400" <= first <= "\ud7ff") or first in dict(signs)
     )

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
     "register_resource",
 )  # fmt: skip
-REENTER = "RUNHERD_REENTER"  #: counts how often this controller began anew to take in changes
+REENTER = "RUNHERD_REENTER"  #: set when this controller began anew: what its command line has opened already (JSON)
 
 
 class Refused(Exception):
@@ -61,12 +62,16 @@ def cores(workflow: Any) -> int:
 class Controller:
     """One per main process; `hook` is the first input function that every target reaches."""
 
-    def __init__(self, workflow: Any, draft: Draft, before_jobs: Callable[[Sequence[str]], None]) -> None:
+    def __init__(
+        self, workflow: Any, draft: Draft, check_targets: Callable[[Sequence[str]], None],
+        begin: Callable[[Sequence[str]], None],
+    ) -> None:
         check(workflow)
         self.workflow = workflow
         self.draft = draft
         self.layout: Layout = draft.layout
-        self.before_jobs = before_jobs
+        self.check_targets = check_targets
+        self.begin = begin
         self.at_work = False
         self.leaving = False
         self.finishing = False
@@ -87,9 +92,10 @@ class Controller:
         from runherd.errors import UserError
 
         try:
-            self.before_jobs(self.targets())
+            self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self.begin(self.targets())
         except (UserError, Refused) as e:
             raise WorkflowError(str(e)) from None
         self._checked = True
@@ -142,7 +148,7 @@ class Controller:
         self.finishing = True
         if self.reenter is not None:
             self._release()
-            environment = {**os.environ, REENTER: str(int(os.environ.get(REENTER, "0")) + 1)}
+            environment = {**os.environ, REENTER: json.dumps({"rerun_gens": self._rerun_gens()})}
             environment.pop(store.VARIABLE, None)
             sys.stdout.flush()
             sys.stderr.flush()
@@ -150,6 +156,10 @@ class Controller:
         store.discard(self.layout, self.draft.plan.nonce)
         closing.say(self.draft, left=self.leaving)
         self._release()
+
+    def _rerun_gens(self) -> dict[str, int]:
+        """The generation that each rerun of this command line has opened, for the process that begins anew."""
+        return {**carried(), **{r.run_id: r.gen for r in self.draft.plan.runs if r.mode == "rerun"}}
 
     def _release(self) -> None:
         if self._fd is not None:
@@ -184,7 +194,8 @@ class Controller:
         from runherd.plan.options import from_config
 
         try:
-            fresh = build(Path(self.draft.plan.root), from_config(self.workflow.config), sys.argv)
+            options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
+            fresh = build(Path(self.draft.plan.root), options, sys.argv)
         except (UserError, OSError):
             return False  # in mid-edit, or wrong: the next look or the next start will say it
         planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
@@ -248,6 +259,14 @@ def with_targets(argv: Sequence[str], targets: Sequence[str], extra: Sequence[st
         if targets and argv[i : i + len(targets)] == targets:
             return [*argv[: i + len(targets)], *extra, *argv[i + len(targets) :]]
     return [*extra, *argv]
+
+
+def carried() -> dict[str, int]:
+    """The generations that reruns on this command line opened before the controller began anew."""
+    try:
+        return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
+    except (ValueError, AttributeError):
+        return {}
 
 
 def give_room(workflow: Any) -> None:

@@ -10,19 +10,20 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from runherd.config import save_cache
-from runherd.errors import UserError, fail
+from runherd.errors import UserError
 from runherd.files import Layout
 from runherd.plan import store
 from runherd.plan.build import PUBLISHED, Draft, build
-from runherd.plan.model import Plan, RunPlan, StagePlan, needed
+from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
+from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import Controller, cores, register_slots, user_environment
+from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
@@ -126,9 +127,9 @@ class Herd:
         return before + [self.stamp("validated", r) for r in rows]
 
     def all_inputs(self) -> list[str]:
-        """Every gate inside what was asked for, and every row that has something due."""
+        """Every gate inside what was asked for, and every row whose records are due."""
         gates = [self.gate_passed(s.name) for s in self.plan.stages if s.live]
-        live = [r for r in self.plan.runs if r.validate_due and self.plan.stage(r.stage).live]
+        live = [r for r in self.validations() if self.plan.stage(r.stage).live]
         return gates + [self.stamp("validated", r) for r in live]
 
     def log(self, step: str, name: str) -> str:
@@ -159,14 +160,14 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
             raise WorkflowError("runherd: a job process found no frozen plan (RUNHERD_PLAN)")
         return Herd(plan, None, None)
     try:
-        options = from_config(config)
+        options = replace(from_config(config), rerun_gens=carried())
         draft = build(Path.cwd(), options, sys.argv)
     except UserError as e:
         raise WorkflowError(str(e)) from None
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
     gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
     register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
-    return Herd(draft.plan, draft, Controller(workflow, draft, lambda targets: before_jobs(draft, workflow, targets)))
+    return Herd(draft.plan, draft, Controller(workflow, draft, partial(speak, draft), partial(begin, draft)))
 
 
 def count_gpus() -> int:
@@ -175,27 +176,33 @@ def count_gpus() -> int:
     return len(gpu.devices())
 
 
-def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
-    """Refuse what the targets need but cannot have; then freeze the plan (not under `-n`)."""
-    wanted = needed(draft.plan, targets)
-    broken = [r for r in draft.plan.runs if r.run_id in wanted and r.live and r.problem and _inside(draft, r)]
+def speak(draft: Draft, targets: Sequence[str]) -> None:
+    """Say what the plan has to say; refuse what the targets need but cannot have. Changes nothing."""
+    stopping = broken(draft.plan, targets)
     for message in draft.plan.messages:
         print(f"[runherd] {message}", file=sys.stderr)
     for run in draft.plan.runs:
-        if run.live and run.problem and run not in broken:
+        if run.live and run.problem and run not in stopping:
             print(f"[runherd] warning, for later: {run.problem}", file=sys.stderr)
-    if broken:
-        said = "\n".join(r.problem or "" for r in broken)
-        raise fail(f"{len(broken)} run(s) cannot be launched; nothing is launched.\n{said}")
-    if workflow.dryrun:
-        return
+    refuse_broken(draft.plan, targets)
+
+
+def begin(draft: Draft, targets: Sequence[str]) -> None:
+    """As the one controller: freeze the plan for the jobs, save what was found, write cells that are still due."""
     draft.plan = replace(draft.plan, targets=tuple(targets))
     if any(r.due for r in draft.plan.runs):
         store.prune(draft.layout, draft.plan.nonce)
         store.freeze(draft)
     draft.index.save()
     save_cache(draft.project)
+    write_due_cells(draft)
 
 
-def _inside(draft: Draft, run: RunPlan) -> bool:
-    return draft.plan.stage(run.stage).live
+def write_due_cells(draft: Draft) -> None:
+    """Show ends that could not be shown when they came (tracker locked or read-only, finaliser killed)."""
+    for run in draft.plan.runs:
+        summary = draft.index.get(run.run_id)
+        if summary.ended and not summary.final_cell_written:
+            from runherd.lifecycle.finish import finish_unattended
+
+            finish_unattended(Place(draft.layout, run.run_id))

@@ -228,7 +228,7 @@ def test_crossed_agrees_with_anova_mean_squares(seed: int) -> None:
     table = anova_lm(ols("y ~ C(s) + C(i)", frame).fit())
     squares = table["sum_sq"] / table["df"]
     expected = max(0.0, squares["C(s)"] - squares["Residual"]) / 15 / 4
-    found = crossed(y, np.zeros_like(y), paired_seeds=True)
+    found = crossed(y, np.zeros_like(y))
     assert found.variance_seeds == pytest.approx(expected, abs=1e-9)
     assert found.variance_items == pytest.approx(squares["C(i)"] / 4 / 15, abs=1e-9)
 

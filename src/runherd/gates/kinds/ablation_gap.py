@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runherd.gates.comparison import Compared, Decision, compare, corrected, decide
+from runherd.gates.compared import Compared, Decision, corrected, decide
+from runherd.gates.comparison import compare
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.kinds.claim_holds import interval_json

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runherd.gates.comparison import Compared, compare, corrected, decide
+from runherd.gates.compared import Compared, corrected, decide
+from runherd.gates.comparison import compare
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.outcome import PASS, Check

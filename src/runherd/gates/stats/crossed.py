@@ -49,22 +49,21 @@ def seed_variance(values: Floats) -> tuple[float, float]:
     return max(0.0, shown - residual_square / items) / seeds, shown / seeds
 
 
-def crossed(method: Floats, baseline: Floats, *, paired_seeds: bool, clusters: Ints | None = None) -> Crossed:
+def crossed(method: Floats, baseline: Floats, *, clusters: Ints | None = None) -> Crossed:
     """Compare (seeds, items) arrays on the same items; two or more seeds on each side.
 
-    With `paired_seeds` row s of both arrays is the same seed.
+    Seeds are taken as independent between the sides, also where their numbers
+    are the same: if equal seeds move both sides alike, this errs towards
+    caution, and it keeps twice the degrees of freedom.
     """
     item_gain = method.mean(axis=0) - baseline.mean(axis=0)
     gain = float(item_gain.mean())
     se, item_df = standard_error(item_gain, clusters)
-    if paired_seeds:
-        parts = [(seed_variance(method - baseline), method.shape[0] - 1)]
-    else:
-        parts = [(seed_variance(side), side.shape[0] - 1) for side in (method, baseline)]
-    seeds = sum(added for (added, _), _ in parts)
+    parts = [(*seed_variance(side), side.shape[0] - 1) for side in (method, baseline)]
+    seeds = sum(added for added, _, _ in parts)
     variance = se**2 + seeds
     if variance == 0.0:
         return Crossed(gain, 0.0, float(item_df), math.nan, math.nan, 0.0, 0.0)
-    df = variance**2 / (se**4 / item_df + sum(shown**2 / k for (_, shown), k in parts))
+    df = variance**2 / (se**4 / item_df + sum(shown**2 / k for _, shown, k in parts))
     t = gain / math.sqrt(variance)
     return Crossed(gain, math.sqrt(variance), df, t, t_two_sided(t, df), se**2, seeds)

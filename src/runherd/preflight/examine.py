@@ -1,0 +1,152 @@
+"""All checks of one invocation in one report: what stops the targets, and what is only a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from runherd import clock, cost, gpu
+from runherd.config import Spec
+from runherd.errors import UserError
+from runherd.files import Layout, read_json
+from runherd.plan import store
+from runherd.plan.brakes import over_budget
+from runherd.plan.model import Plan, RunPlan, needed
+from runherd.preflight import conformance, drift, place
+from runherd.preflight.findings import Finding
+from runherd.supervise.place import Place
+
+
+def examine(plan: Plan) -> list[Finding]:
+    """Check every run that is asked for; a problem of a run that no target needs is a warning."""
+    layout = Layout(Path(plan.root), **plan.paths)
+    wanted = needed(plan, plan.targets)
+    live = [r for r in plan.runs if r.live and r.mode != "continue"]
+    specs = {r.run_id: Spec.from_json(s) for r in live if (s := _spec(plan, r)) is not None}
+    devices = gpu.devices() if any(r.gpus for r in live) else []
+    findings = [f for r in live for f in _of_run(plan, layout, r, specs, len(devices))]
+    findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
+    needed_specs = [specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs]
+    return findings + list(_of_place(plan, layout, needed_specs))
+
+
+def _spec(plan: Plan, run: RunPlan) -> dict[str, Any] | None:
+    return None if run.problem else store.current_spec(Path(plan.root), run.run_id)
+
+
+def _of_run(
+    plan: Plan, layout: Layout, run: RunPlan, specs: dict[str, Spec], gpus_here: int
+) -> Iterator[Finding]:
+    if run.problem:
+        yield Finding("command", run.problem, run.run_id)
+        return
+    if run.gpus > gpus_here:
+        have = f"{gpus_here} GPU(s)" if gpus_here else "no NVIDIA driver or GPU"
+        yield Finding(
+            "gpu", f"{run.run_id} asks for {run.gpus} GPU(s), but this machine has {have}", run.run_id,
+            hint="CPU runs go on without",
+        )  # fmt: skip
+    spec = specs.get(run.run_id)
+    if spec is None:
+        return
+    for path in spec.get("preflight.paths") or []:
+        if not (Path(plan.root) / str(path)).expanduser().exists():
+            origin = spec.origin("preflight.paths")
+            where = origin.where if origin else "preflight.paths"
+            yield Finding("paths", f"{run.run_id}: {path} does not exist", run.run_id, hint=where)
+    yield from _drift(plan, layout, run, spec, specs)
+    yield from _conformance(plan, layout, run, spec)
+
+
+def _drift(plan: Plan, layout: Layout, run: RunPlan, spec: Spec, specs: dict[str, Spec]) -> Iterator[Finding]:
+    """Cache-key fields that differ from the baseline's, unless each was accepted by name."""
+    baseline = spec.get("baseline")
+    if not baseline or baseline == run.run_id:
+        return
+    frozen = read_json(layout.spec(str(baseline)))
+    other = specs.get(str(baseline)) or (Spec.from_json(frozen) if isinstance(frozen, dict) else None)
+    if other is None:
+        yield Finding("drift", f"{run.run_id}: its baseline {baseline} has no configuration yet", run.run_id, False)
+        return
+    found = drift.drift(spec, other, spec.get("preflight.cache_keys") or [])
+    accepted = [*plan.accept_drift, *(spec.get("preflight.accept_drift") or [])]
+    left = drift.not_accepted(found, accepted)
+    for difference in left:
+        yield Finding(
+            "drift", f"{run.run_id} drifts from its baseline {baseline}: {difference}", run.run_id,
+            hint=f"undo it, or accept it by name: --config accept_drift={difference.key}",
+        )  # fmt: skip
+    for difference in found:
+        if difference not in left:
+            yield Finding("drift", f"{run.run_id}: accepted by name: {difference}", run.run_id, stops=False)
+
+
+def _conformance(plan: Plan, layout: Layout, run: RunPlan, spec: Spec) -> Iterator[Finding]:
+    """Claims on the diff since the baseline commit, and a smoke run whose log must show something."""
+    section = spec.get("conformance") or {}
+    root = Path(plan.root)
+    claims, commit = section.get("claims") or [], section.get("baseline_commit")
+    if claims and commit:
+        try:
+            added = conformance.read_diff(root, str(commit))
+        except UserError as e:
+            yield Finding("conformance", f"{run.run_id}: {e.problems[0].what}", run.run_id)
+            return
+        sources = {c["path"]: (root / c["path"]).read_text() for c in claims if (root / c["path"]).is_file()}
+        for result in conformance.check_claims(claims, added, sources):
+            if not result.holds:
+                yield Finding("conformance", f"{run.run_id}: {result.sentence}", run.run_id)
+    shows = (section.get("smoke") or {}).get("shows") or []
+    if shows:
+        yield from _smoke(layout, run, spec, shows, int((section.get("smoke") or {}).get("limit") or 1))
+
+
+def _smoke(layout: Layout, run: RunPlan, spec: Spec, shows: list[str], limit: int) -> Iterator[Finding]:
+    from runherd.steps import dry_run
+
+    small = replace(spec, data={**spec.data, "dryrun": {**(spec.data.get("dryrun") or {}), "limit": limit}})
+    at = Place(layout, run.run_id)
+    outcome = dry_run.attempt(at, small)
+    log = Path(str(outcome.get("log") or ""))
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    for missing in conformance.smoke_misses(text, shows):
+        yield Finding("conformance", f"{run.run_id}: the smoke run's log does not show {missing!r}", run.run_id)
+
+
+def _of_place(plan: Plan, layout: Layout, specs: list[Spec]) -> Iterator[Finding]:
+    root = Path(plan.root)
+    yield from place.disk(root, max((int(s.get("preflight.disk_mib") or 0) for s in specs), default=0))
+    yield from place.worktree(layout.root / layout.runs)
+    urls = [str(u) for s in specs for u in s.get("preflight.endpoints") or []]
+    timeout_s = min((float(s.get("preflight.endpoint_timeout_s") or 5) for s in specs), default=5.0)
+    yield from place.endpoints(urls, timeout_s)
+    if any(s.get("wandb.enabled") for s in specs):
+        yield from place.wandb_login()
+    words = {str(s.get("preflight.plan_against_head") or "warn") for s in specs}
+    if words - {"off"}:
+        yield from _plan_document(root / plan.document, root, stops="stop" in words)
+    spent = over_budget(costs(plan, layout), plan.budget)
+    if spent is not None and specs:
+        yield Finding("budget", spent, hint="raise `budget:` in configs/project.yaml")
+
+
+def _plan_document(document: Path, root: Path, *, stops: bool) -> Iterator[Finding]:
+    from runherd.preflight.plan_head import Repository, plan_against_head
+
+    if not document.is_file():
+        return
+    repository = Repository(root)
+    name = str(document.relative_to(root)) if document.is_relative_to(root) else str(document)
+    for found in plan_against_head(document.read_text(errors="replace"), repository):
+        yield Finding("plan", f"{name}:{found.line}: {found.message}", stops=stops, hint=found.hint)
+    if commits := repository.commits_since(name):
+        text = f"{len(commits)} commit(s) since {name} last changed; the newest: {commits[0]}"
+        yield Finding("plan", text, stops=False)
+
+
+def costs(plan: Plan, layout: Layout) -> list[dict[str, Any]]:
+    """What every run of the plan has cost so far, from its ledger."""
+    histories = [(r.run_id, Place(layout, r.run_id).history()) for r in plan.runs if r.gen]
+    return [cost.cost(run_id, h, clock.now()) for run_id, h in histories if h.attempts]

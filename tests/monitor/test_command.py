@@ -1,0 +1,166 @@
+"""`runherd monitor` on runs that are not ours, from the outside."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runherd.files import encode_id
+from runherd.monitor.command import encode, main
+from runherd.monitor.process import look, writer_of
+from runherd.monitor.terminals import screen_sessions
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "monitor.py"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A result of 85 items, 47 of them right, and a log, under awkward names."""
+    folder = tmp_path / "expériments 'x'"
+    folder.mkdir()
+    result, log = folder / "X.json", folder / "Y.log"
+    result.write_text(
+        json.dumps({"per_item": [{"id": i, "response": "A", "correct": i < 47} for i in range(85)]})
+    )
+    log.write_text("step 85/140\n")
+    return result, log
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "60"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_healthy_line(
+    files: tuple[Path, Path], sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one line, to the letter, for a live run that is not ours."""
+    result, log = files
+    code = main([str(result), "--log", str(log), "--expected", "140", "--pid", str(sleeper.pid)])
+    out = capsys.readouterr().out
+    assert code == 0
+    assert out.rpartition("Log: ")[0] == "[Monitor] HEALTHY | 85/140 (60.7%) | Acc: 55.3% | Nulls: 0 | "
+    assert out.count("\n") == 1
+
+
+def test_dead_pid(
+    files: tuple[Path, Path], sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A process that is gone with items missing is dead, and the reasons follow."""
+    sleeper.kill()
+    sleeper.wait()
+    result, log = files
+    assert main([str(result), "--log", str(log), "--expected", "140", "--pid", str(sleeper.pid)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("[Monitor] DEAD | 85/140 (60.7%)") and "why:" in out and "action:  resume" in out
+
+
+def test_complete(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """All items there: complete, with the reminder to validate."""
+    result, log = files
+    assert main([str(result), "--log", str(log), "--expected", "85"]) == 0
+    assert capsys.readouterr().out.startswith("[Monitor] COMPLETE | 85/85 | Accuracy: 55.3%\nValidate before")
+
+
+def test_json(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON form has the state and the numbers."""
+    result, log = files
+    main([str(result), "--log", str(log), "--expected", "140", "--json"])
+    got = json.loads(capsys.readouterr().out)
+    assert (got["state"], got["done"], got["expected"], got["nulls"]) == ("HEALTHY", 85, 140, 0)
+    assert got["what_would_change_it"]
+
+
+def test_act_refuses_what_is_not_ours(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is done to a run that we did not launch; it needs a person."""
+    assert main([str(files[0]), "--act"]) == 5
+    assert "did not launch" in capsys.readouterr().err
+
+
+def test_nothing_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+    """No argument, or an unknown run, is the user's mistake: exit 2 and what to type."""
+    assert main([]) == 2
+    assert main(["R404"]) == 2
+    assert "no such run" in capsys.readouterr().err
+
+
+def test_whole_script(files: tuple[Path, Path]) -> None:
+    """The script is a command of its own and imports nothing heavy."""
+    result, log = files
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        str(SCRIPT),
+        str(result),
+        "--log",
+        str(log),
+        "--expected",
+        "140",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("[Monitor] HEALTHY")
+    heavy = (
+        "yaml",
+        "pydantic",
+        "pandas",
+        "numpy",
+        "jinja2",
+        "runherd.diagnose.record",
+        "runherd.collect",
+        "tempfile",
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "runherd.monitor.classify" in loaded and not loaded & set(heavy)
+
+
+@pytest.mark.parametrize("run_id", ["R001", "R001/ä b", ".x", "M1:é[1]"])
+def test_encoding_in_step(run_id: str) -> None:
+    """The quick encoding of run ids is the one of the file layout."""
+    assert encode(run_id) == encode_id(run_id)
+
+
+def test_process_identity(sleeper: subprocess.Popen[bytes]) -> None:
+    """A number with another start belongs to another process."""
+    alive = look(sleeper.pid)
+    assert alive.state == "alive" and alive.started_at
+    assert look(sleeper.pid, start_ticks=1).state == "gone"
+
+
+def test_writer_is_found(tmp_path: Path) -> None:
+    """The process that holds a log open is found; a reader of it is not."""
+    path = tmp_path / "log"
+    with path.open("wb") as f:
+        process = subprocess.Popen(["sleep", "60"], stdout=f)
+    try:
+        assert writer_of(str(path)) == process.pid
+    finally:
+        process.kill()
+        process.wait()
+    with path.open("rb") as f:
+        process = subprocess.Popen(["sleep", "60"], stdin=f)
+    try:
+        assert writer_of(str(path)) is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_screen_names_are_whole() -> None:
+    """A session is known by its whole name: exp1 is not exp10."""
+    listing = "There are screens on:\n\t4711.exp10\t(Detached)\n\t812.a.b\t(Attached)\n2 Sockets.\n"
+    assert screen_sessions(listing) == {"exp10": 4711, "a.b": 812}

@@ -1,0 +1,124 @@
+"""What is found in new bytes of a log."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from runherd.diagnose.catalogue import load
+from runherd.monitor.logreader import Block
+from runherd.monitor.progress import is_progress, mark
+from runherd.monitor.scan import empty, scan
+
+
+def look(*texts: str | bytes) -> dict[str, Any]:
+    counters, at = empty(), 0
+    for text in texts:
+        data = text.encode() if isinstance(text, str) else text
+        scan(Block(at, data), counters, load())
+        at += len(data)
+    return counters
+
+
+@pytest.mark.parametrize(
+    ("text", "done", "total"),
+    [
+        ("Evaluating:  61%|██████    | 85/140 [01:02<00:40,  1.4it/s]", 85, 140),
+        ("step 120/500", 120, 500),
+        ("[2026-01-02 10:00:00] Step: 1,200 of 5,000 | loss 0.5", 1200, 5000),
+        ("85/140 (60.7%) done", 85, 140),
+        ("epoch 3", 3, None),
+        ("Epoch 3/10, batch 7/99", 3, 10),
+        ("processed 12/30", 12, 30),
+        ("{'loss': 0.3, 'global_step': 44}", 44, None),
+    ],
+)
+def test_progress_marks(text: str, done: int, total: int | None) -> None:
+    """The usual ways to tell progress are read."""
+    found = mark(text)
+    assert found is not None and (found.done, found.total) == (done, total)
+
+
+@pytest.mark.parametrize(
+    "text", ["date 2026/01/02", "see http://a/b/12/13", "ratio 3/2 (150%)", "loading shards"]
+)
+def test_no_progress(text: str) -> None:
+    """Dates, addresses and impossible counts are not progress."""
+    found = mark(text)
+    assert found is None or found.total is None
+
+
+def test_failed_step_is_no_progress() -> None:
+    """A line that tells of a failure is no sign of work, though it names a step."""
+    assert not is_progress("RuntimeError: step 12 failed")
+    assert is_progress("retry succeeded after 2 attempts")
+
+
+def test_hits_and_recovery_positions() -> None:
+    """A cause is counted with its place, so that later progress can outweigh it."""
+    counters = look("RuntimeError: CUDA out of memory. Tried\n", "step 3/9 loss 0.5\n")
+    hit = counters["hits"]["cuda-oom"]
+    assert (hit["count"], hit["first"]) == (1, 0)
+    assert counters["progress_at"] > hit["last"]
+    assert counters["progress"] == {"done": 3, "total": 9, "unit": "step", "at": 40}
+
+
+def test_calls() -> None:
+    """HTTP status lines and refused connections are counted, harmless words are not."""
+    counters = look(
+        'INFO httpx: HTTP Request: POST http://h "HTTP/1.1 200 OK"\n' * 3
+        + 'INFO httpx: HTTP Request: POST http://h "HTTP/1.1 429 Too Many Requests"\n' * 2
+        + 'x "HTTP/1.1 503 Service Unavailable"\nError code: 429 - limit\nrate_limit: 0\n'
+        + "ConnectionRefusedError: [Errno 111] Connection refused\n0 connection refused so far\n"
+    )
+    assert (counters["calls"], counters["limited"], counters["server_errors"]) == (6, 3, 1)
+    assert counters["refused"] == 1
+
+
+def test_losses_with_nan() -> None:
+    """The last losses are kept in order, those that are not finite as None."""
+    assert look("loss: 2.5\n{'loss': 1e-3}\nstep 3 loss=nan\ntrain_loss = inf\n")["losses"] == [
+        2.5,
+        0.001,
+        None,
+        None,
+    ]
+
+
+def test_cache() -> None:
+    """Cache hits and misses are counted, and a reported ratio is taken."""
+    counters = look("cache hit a\ncache miss b\ncache_hit: c\ncache hit rate: 12.5%\n")
+    assert (counters["cache_hits"], counters["cache_misses"], counters["cache_rate"]) == (2, 1, 0.125)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error rate: 0.0",
+        "0 failed, 140 passed",
+        "retry succeeded after 2 attempts",
+        'DEBUG urllib3: http://h:80 "POST /v1/chat HTTP/1.1" 200 512',
+        "caught CUDA out of memory, halving the batch",
+        "no errors found; killed 0 workers; exceptions: none",
+        "429 items left",
+        "loading fatal_error_dataset.json",
+    ],
+)
+def test_scary_words_are_no_cause(text: str) -> None:
+    """Harmless lines with frightening words leave no hit and no count."""
+    counters = look(text + "\n")
+    assert counters["hits"] == {}
+    assert counters["limited"] == counters["refused"] == counters["server_errors"] == 0
+
+
+def test_garbage_does_no_harm() -> None:
+    """Random bytes, a line of 3 MB and ANSI colours raise nothing."""
+    look(random.Random(2).randbytes(1 << 20), b"error " * 500_000)
+    assert "disk-full" in look("\x1b[31mOSError: No space left on device\x1b[0m\n")["hits"]
+
+
+def test_word_in_a_long_line_is_found() -> None:
+    """A cause far inside a line of a megabyte is still seen."""
+    assert "disk-full" in look("x" * 600_000 + " OSError: No space left on device " + "y" * 300_000)["hits"]
