@@ -5,11 +5,10 @@ import cProfile
 import os
 import re
 import sys
-import time
 
 _folder = os.environ.get("BENCHMARK_PROFILES")
 if _folder:
-    _profile = cProfile.Profile(time.process_time)
+    _profile = cProfile.Profile()
 
     def _leave() -> None:
         _profile.disable()
