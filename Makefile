@@ -29,12 +29,12 @@ $(VENV)/.with-%: pyproject.toml | $(VENV)/bin/python
 # -- the bundled experiment -------------------------------------------------------
 # A repository of its own with one commit, as a user's would be: the gates' criteria count as committed.
 demo: $(VENV)/.with-example | $(DEMO)/.git
-	@cd $(DEMO) && "$(BIN)/snakemake"
+	@cd $(DEMO) && PATH="$(BIN):$$PATH" snakemake
 	@echo
 	@echo "Look at:  $(DEMO)/tracker/EXPERIMENT_TRACKER.md   what every run came to"
 	@echo "          $(DEMO)/report/index.html               the same as a page"
 	@echo "          $(DEMO)/gates/                          why each stage passed"
-	@echo "Or:       cd $(DEMO) && $(BIN)/runherd status"
+	@echo "Or:       source $(VENV)/bin/activate; cd $(DEMO); runherd status"
 
 $(DEMO)/.git: | $(VENV)/.with-example
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/configs

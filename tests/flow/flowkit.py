@@ -152,6 +152,7 @@ class Project:
         return {**env, "PYTHONPATH": str(SOURCES), "XDG_CACHE_HOME": str(self.root.parent / "cache")}
 
     def argv(self, *args: str, cores: int | None = 2) -> list[str]:
+        cores = None if "--cores" in args else cores
         return [sys.executable, "-m", "snakemake", *args, *(["--cores", str(cores)] if cores else [])]
 
     def snakemake(self, *args: str, cores: int | None = 2, timeout_s: float = DEADLINE_S) -> Done:

@@ -114,7 +114,7 @@ def controller_state(layout: Layout) -> dict[str, Any] | None:
 def _print_status(
     plan: Plan, rows: list[dict[str, Any]], gates: list[dict[str, Any]], controller: dict[str, Any] | None
 ) -> None:
-    from runherd.cli.table import table
+    from runherd.report import table
 
     shown = [
         [

@@ -87,9 +87,10 @@ def read_yaml(block: Block, name: str) -> Located:
     """Parse the block; raises `UserError` with file and line for broken YAML and for repeated keys."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(block.text)
     offset = block.first_line
+    loader = None
     try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(block.text)
         node = loader.get_single_node()
         lines: dict[Key, int] = {}
         if node is not None:
@@ -101,7 +102,8 @@ def read_yaml(block: Block, name: str) -> Located:
         what = getattr(e, "problem", None) or str(e).splitlines()[0]
         raise fail(f"not valid YAML: {what}", where=f"{name}:{line}") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return Located(data, lines)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from runherd import ledger
+from runherd import ledger, locks
 from runherd.files import read_json
 from runherd.plan.summary import Index
 from runherd.supervise.place import Place
@@ -36,6 +37,17 @@ def finish(place: Place) -> None:
     spec = read_json(place.layout.spec(place.run_id))
     index.set_content_key(place.run_id, str(spec.get("content_key", "")) if isinstance(spec, dict) else "")
     index.save()
+
+
+def finish_unattended(place: Place) -> None:
+    """`finish` for a run that no supervisor is finishing right now."""
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id))
+    if fd is None:
+        return
+    try:
+        finish(place)
+    finally:
+        os.close(fd)
 
 
 def write_cell(

@@ -177,7 +177,8 @@ def _plan_rows(
             want = _outside(want, summary)
         run = RunPlan(
             row.id, row.stage or stages.UNNAMED, row.priority.name, row.status.name, needs=needs, line=row.line,
-            gen=summary.gen, ended=summary.ended,
+            gen=summary.gen, ended=summary.ended, purpose=row.cells.get("purpose", ""),
+            system=row.cells.get("system", ""),
         )  # fmt: skip
         if isinstance(want, requests.Settled) and want.status == "done":
             changes = _identity_changes(draft, row, summary, options)

@@ -33,6 +33,8 @@ class RunPlan:
     problem: str | None = None  #: why it cannot be launched (text for a person)
     message: str | None = None
     line: int = 0
+    purpose: str = ""  #: as the row says, for people
+    system: str = ""
 
     @property
     def slug(self) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from runherd import exitcodes
+from runherd import clock, exitcodes
+from runherd.files import Layout
 from runherd.plan import store
-from runherd.plan.model import Plan
+from runherd.plan.model import Plan, RunPlan
 from runherd.steps import job
+from runherd.workflow import closing
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,4 +24,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 def write(plan: Plan) -> list[Path]:
-    return []
+    """Write the report's files; returns those whose content changed."""
+    from runherd.report import build
+
+    return build(Layout(Path(plan.root), **plan.paths), [row(r) for r in plan.runs], clock.now())
+
+
+def row(run: RunPlan) -> dict[str, Any]:
+    """A run of the plan in the form that the report reads."""
+    return {
+        "id": run.run_id, "stage": run.stage, "status": run.cell, "priority": run.priority, "purpose": run.purpose,
+        "system": run.system, "state": closing.state(run), "reason": run.problem or run.message,
+    }  # fmt: skip

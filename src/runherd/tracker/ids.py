@@ -10,6 +10,7 @@ _RANGE = re.compile(
     r"(?P<head>[^\W\d_][\w.-]*?|)(?P<low>\d+)\s*(?:-|–|—|~|\.{2,3}|…|to|至|到)\s*(?P<head2>(?:[^\W\d_][\w.-]*?)?)(?P<high>\d+)"
 )
 _TEMPLATE = re.compile(r"\{[^}]*\}|<[^>]+>|\$\{?\w+|XX|\*")
+_HINT = re.compile(r"\d\s*(?:[-–—~…至到]|\.\.|to\b)|[,，、;&+{<$*]|XX|\band\b")
 _LIST = re.compile(r"\s*(?:,|，|、|;|&|\+|\band\b)\s*")
 
 
@@ -50,6 +51,11 @@ def expand(text: str) -> list[str] | None:
     if len(parts) > 1 and all(looks_like_id(p) or range_bounds(p) for p in parts):
         return [one for part in parts for one in (expand(part) or [part])]
     return None
+
+
+def may_stand_for_several(text: str) -> bool:
+    """Tell quickly that `text` might be a range, a list or a template; False is sure."""
+    return _HINT.search(text) is not None
 
 
 def is_template(text: str) -> bool:

@@ -12,7 +12,7 @@ from runherd.tracker import freeform, ragged
 from runherd.tracker.cells import plain, plain_id
 from runherd.tracker.classify import RunTable, run_tables
 from runherd.tracker.headings import stage_of
-from runherd.tracker.ids import expand, is_template, looks_like_id
+from runherd.tracker.ids import expand, is_template, looks_like_id, may_stand_for_several
 from runherd.tracker.legend import read_legend
 from runherd.tracker.model import Document, Priority, Row, Status
 from runherd.tracker.scan import RawRow, Scan, scan
@@ -126,7 +126,7 @@ def _table_sites(reading: Reading, table: RunTable) -> None:
         if not run_id or (not cells[-1].strip() and _is_separator(cells, run_id)):
             stage = _only_cell(cells) or stage
             continue
-        if not run_id.isalnum():
+        if not run_id.isalnum() and may_stand_for_several(run_id):
             readonly = readonly or _several(run_id)
         if raw.orphan:
             orphans = True

@@ -13,8 +13,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,16 +44,30 @@ def update(
     wanted = list(updates)
     if not wanted:
         return Outcome()
-    real = Path(os.path.realpath(path))
     try:
-        with _locked(real, lock_timeout_s):
-            applied, changed = _rewrite(real, wanted, aliases)
+        applied, changed = _locked_rewrite(Path(os.path.realpath(path)), wanted, lock_timeout_s, aliases)
     except _Refused as reason:
         return Outcome(refused={u.run_id: str(reason) for u in wanted})
     except OSError as error:
-        why = f"{real.name}: {error.strerror or error}"
+        why = f"{path.name}: {error.strerror or error}"
         return Outcome(refused={u.run_id: why for u in wanted})
     return Outcome(dict(applied.statuses), _joined(applied.refused), changed)
+
+
+def _locked_rewrite(
+    real: Path, wanted: list[Update], timeout_s: float, aliases: Mapping[str, str] | None
+) -> tuple[Applied, bool]:
+    """Lock, rewrite, and again under a new lock while somebody else changes the file."""
+    deadline = time.monotonic() + timeout_s
+    for _ in range(_MAX_ROUNDS):
+        fd = _lock_current(real, deadline, timeout_s)
+        try:
+            done = _rewrite(real, fd, wanted, aliases)
+        finally:
+            os.close(fd)
+        if done is not None:
+            return done
+    raise _Refused(f"{real.name} changed under every attempt to write it")
 
 
 def _joined(refused: list[tuple[str, str]]) -> dict[str, str]:
@@ -65,17 +78,6 @@ def _joined(refused: list[tuple[str, str]]) -> dict[str, str]:
 
 
 # -- the lock ---------------------------------------------------------------------
-@contextmanager
-def _locked(real: Path, timeout_s: float) -> Iterator[None]:
-    """Hold the exclusive lock of the file that `real` names at this moment."""
-    deadline = time.monotonic() + timeout_s
-    fd = _lock_current(real, deadline, timeout_s)
-    try:
-        yield
-    finally:
-        os.close(fd)
-
-
 def _lock_current(real: Path, deadline: float, timeout_s: float) -> int:
     while True:
         fd = _open(real)
@@ -141,81 +143,44 @@ class _New:
     fd: int
 
     def discard(self) -> None:
+        """Close it, and remove what its name holds: our version, or the one that we replaced."""
         os.close(self.fd)
         _remove(self.path)
 
 
-def _rewrite(real: Path, wanted: list[Update], aliases: Mapping[str, str] | None) -> tuple[Applied, bool]:
-    """Read, apply, put in place; again from the start while somebody else changes the file."""
-    for _ in range(_MAX_ROUNDS):
-        data, seen = _read_settled(real)
-        applied = apply(data, wanted, aliases=aliases)
-        if applied.data == data:
-            return applied, False
-        new = _write_beside(real, applied.data, seen)
-        try:
-            if _unchanged(real, data, seen):
-                return _put_in_place(new, real, data, applied, wanted, aliases), True
-        finally:
-            new.discard()
-    raise _Refused(f"{real.name} changed under every attempt to write it")
+def _rewrite(
+    real: Path, fd: int, wanted: list[Update], aliases: Mapping[str, str] | None
+) -> tuple[Applied, bool] | None:
+    """Read, apply, put in place; None when somebody changed the file meanwhile (then our lock is worth nothing)."""
+    data, seen = _read_settled(real)
+    applied = apply(data, wanted, aliases=aliases)
+    if applied.data == data:
+        return applied, False
+    new = _write_beside(real, applied.data, seen)
+    try:
+        if not (_same_file(fd, real) and _unchanged(real, data, seen)):
+            return None
+        return (applied, True) if _put_in_place(new, real, data, seen) else None
+    finally:
+        new.discard()
 
 
-def _put_in_place(
-    new: _New,
-    real: Path,
-    data: bytes,
-    applied: Applied,
-    wanted: list[Update],
-    aliases: Mapping[str, str] | None,
-) -> Applied:
-    """Exchange the new file and `real`; what somebody saved since our last look is merged.
+def _put_in_place(new: _New, real: Path, data: bytes, seen: os.stat_result) -> bool:
+    """Exchange the new file and `real`, and look at what came out; False when it was not what we read.
 
-    After an exchange the temporary name holds what was there before. If that is
-    not what we read, it is somebody's newer version: our updates go on top of
-    it, and it is exchanged in.
+    Then somebody saved between our last look and the exchange. Their version
+    goes back at once, ours is dropped, and the caller begins again on theirs.
+    Where files cannot be exchanged, that instant stays unwatched.
     """
     from runherd.tracker.exchange import exchange  # ctypes, only when something is written
 
     if not exchange(new.path, real):
         new.path.replace(real)
-        _sync_folder(real.parent)
-        return applied
-    try:
-        applied = _merge_saved(new, real, data, applied, wanted, aliases)
-    except BaseException:
-        exchange(new.path, real)  # the other's version goes back to its place; our update is still due
-        raise
-    _sync_folder(real.parent)
-    return applied
-
-
-def _merge_saved(
-    new: _New,
-    real: Path,
-    data: bytes,
-    applied: Applied,
-    wanted: list[Update],
-    aliases: Mapping[str, str] | None,
-) -> Applied:
-    """Look at what the exchange brought out; while it is not what we read, merge and exchange again."""
-    from runherd.tracker.exchange import exchange
-
-    for _ in range(_MAX_ROUNDS):
-        before, seen = _read_settled(new.path)
-        if before == data:
-            break
-        data = applied.data
-        applied = apply(before, wanted, aliases=aliases)
-        again = _write_beside(real, applied.data, seen)
-        try:
-            exchange(again.path, real)
-            again.path.replace(new.path)
-        finally:
-            # Its lock must outlive this function: the caller closes `new.fd`.
-            os.dup2(again.fd, new.fd)
-            again.discard()
-    return applied
+        return True
+    if _unchanged(new.path, data, seen):
+        return True
+    exchange(new.path, real)
+    return False
 
 
 def _read_settled(path: Path) -> tuple[bytes, os.stat_result]:
@@ -279,19 +244,6 @@ def _copy_attributes(real: Path, tmp: Path) -> None:
             os.setxattr(tmp, name, os.getxattr(real, name))
     except OSError:
         pass  # a file system without them, or one that we may not set: the content matters more
-
-
-def _sync_folder(folder: Path) -> None:
-    try:
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return
-    try:
-        os.fsync(fd)
-    except OSError:
-        pass
-    finally:
-        os.close(fd)
 
 
 def _remove(path: Path) -> None:

@@ -23,7 +23,6 @@ from typing import Any
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
-from runherd.plan.model import refuse_broken
 
 ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
@@ -63,12 +62,16 @@ def cores(workflow: Any) -> int:
 class Controller:
     """One per main process; `hook` is the first input function that every target reaches."""
 
-    def __init__(self, workflow: Any, draft: Draft, before_jobs: Callable[[Sequence[str]], None]) -> None:
+    def __init__(
+        self, workflow: Any, draft: Draft, check_targets: Callable[[Sequence[str]], None],
+        begin: Callable[[Sequence[str]], None],
+    ) -> None:
         check(workflow)
         self.workflow = workflow
         self.draft = draft
         self.layout: Layout = draft.layout
-        self.before_jobs = before_jobs
+        self.check_targets = check_targets
+        self.begin = begin
         self.at_work = False
         self.leaving = False
         self.finishing = False
@@ -89,9 +92,10 @@ class Controller:
         from runherd.errors import UserError
 
         try:
-            self.before_jobs(self.targets())
+            self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self.begin(self.targets())
         except (UserError, Refused) as e:
             raise WorkflowError(str(e)) from None
         self._checked = True
@@ -153,6 +157,10 @@ class Controller:
         closing.say(self.draft, left=self.leaving)
         self._release()
 
+    def _rerun_gens(self) -> dict[str, int]:
+        """The generation that each rerun of this command line has opened, for the process that begins anew."""
+        return {**carried(), **{r.run_id: r.gen for r in self.draft.plan.runs if r.mode == "rerun"}}
+
     def _release(self) -> None:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
@@ -186,7 +194,8 @@ class Controller:
         from runherd.plan.options import from_config
 
         try:
-            fresh = build(Path(self.draft.plan.root), from_config(self.workflow.config), sys.argv)
+            options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
+            fresh = build(Path(self.draft.plan.root), options, sys.argv)
         except (UserError, OSError):
             return False  # in mid-edit, or wrong: the next look or the next start will say it
         planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,12 @@ from runherd.plan import store
 from runherd.plan.build import PUBLISHED, Draft, build
 from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
+from runherd.supervise.place import Place
+from runherd.workflow import shipped
 from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
-
-
-def shipped(name: str) -> Path:
-    """A folder that ships with runherd: inside the wheel, or next to `src/` in a clone."""
-    inside = Path(__file__).resolve().parents[1] / "_workflow" / name
-    return inside if inside.is_dir() else Path(__file__).resolve().parents[3] / name
 
 
 class Herd:
@@ -171,7 +167,7 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
     gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
     register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
-    return Herd(draft.plan, draft, Controller(workflow, draft, lambda targets: before_jobs(draft, workflow, targets)))
+    return Herd(draft.plan, draft, Controller(workflow, draft, partial(speak, draft), partial(begin, draft)))
 
 
 def count_gpus() -> int:
@@ -180,8 +176,8 @@ def count_gpus() -> int:
     return len(gpu.devices())
 
 
-def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
-    """Refuse what the targets need but cannot have; then freeze the plan (not under `-n`)."""
+def speak(draft: Draft, targets: Sequence[str]) -> None:
+    """Say what the plan has to say; refuse what the targets need but cannot have. Changes nothing."""
     stopping = broken(draft.plan, targets)
     for message in draft.plan.messages:
         print(f"[runherd] {message}", file=sys.stderr)
@@ -189,12 +185,24 @@ def before_jobs(draft: Draft, workflow: Any, targets: Sequence[str]) -> None:
         if run.live and run.problem and run not in stopping:
             print(f"[runherd] warning, for later: {run.problem}", file=sys.stderr)
     refuse_broken(draft.plan, targets)
-    if workflow.dryrun:
-        return
+
+
+def begin(draft: Draft, targets: Sequence[str]) -> None:
+    """As the one controller: freeze the plan for the jobs, save what was found, write cells that are still due."""
     draft.plan = replace(draft.plan, targets=tuple(targets))
     if any(r.due for r in draft.plan.runs):
         store.prune(draft.layout, draft.plan.nonce)
         store.freeze(draft)
     draft.index.save()
     save_cache(draft.project)
+    write_due_cells(draft)
 
+
+def write_due_cells(draft: Draft) -> None:
+    """Show ends that could not be shown when they came (tracker locked or read-only, finaliser killed)."""
+    for run in draft.plan.runs:
+        summary = draft.index.get(run.run_id)
+        if summary.ended and not summary.final_cell_written:
+            from runherd.lifecycle.finish import finish_unattended
+
+            finish_unattended(Place(draft.layout, run.run_id))

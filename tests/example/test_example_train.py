@@ -87,24 +87,17 @@ def copied(finished: Finished, place: Path) -> Path:
 
 
 def test_sigkill_then_resume_gives_the_same_result_to_the_last_byte(place: Path, finished: Finished) -> None:
-    """Killed twice by SIGKILL and started again, the training ends as if nothing had happened."""
+    """Killed twice and started again: it goes on from a saved step, says so, and ends as if undisturbed."""
     first = stopped_at(command(place), f"step 40/{STEPS} ", signal.SIGKILL)
     assert first.returncode == -signal.SIGKILL
     assert not (place / "result.json").exists()
     second = stopped_at(command(place), f"step 80/{STEPS} ", signal.SIGKILL)
     assert second.returncode == -signal.SIGKILL
-    last = finish(command(place))
-    assert last.returncode == 0, last.stderr
-    assert (place / "result.json").read_bytes() == finished.result
-
-
-def test_a_resumed_run_does_fewer_steps_and_says_where_it_goes_on(place: Path) -> None:
-    """The log of a resumed run names a step that was saved, and no earlier step is printed again."""
-    stopped_at(command(place), f"step 60/{STEPS} ", signal.SIGKILL)
     log = finish(command(place)).stdout
+    assert (place / "result.json").read_bytes() == finished.result
     resumed = re.search(rf"^resume: from step (\d+)/{STEPS} ", log, re.M)
     assert resumed is not None, log
-    assert 50 <= int(resumed[1]) < STEPS
+    assert 70 <= int(resumed[1]) < STEPS
     printed = [int(step) for step in re.findall(r"^step (\d+)/", log, re.M)]
     assert printed[0] > int(resumed[1])
     assert printed[-1] == STEPS
@@ -196,12 +189,10 @@ def test_dry_run_is_short_and_leaves_the_real_checkpoints_alone(place: Path) -> 
     assert {p.name: p.read_bytes() for p in folder.glob("step-*")} == before
 
 
-def test_seeds_differ_and_one_seed_repeats(place: Path, finished: Finished) -> None:
-    """The seed decides the outcome: the same one repeats it, another one changes the losses."""
-    finish(command(place, name="same"))
-    finish(command(place, name="other", seed=6))
-    assert (place / "same.json").read_bytes() == finished.result
-    other = json.loads((place / "other.json").read_text())
+def test_another_seed_gives_another_training(place: Path, finished: Finished) -> None:
+    """The seed reaches the program: another one changes the losses."""
+    finish(command(place, seed=6))
+    other = json.loads((place / "result.json").read_text())
     assert other["history"] != json.loads(finished.result)["history"]
 
 
