@@ -84,6 +84,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
     env = _environment(spec, names, values)
     cwd = str(Path(values.root) / (lookup(spec.data, "execution.cwd") or "."))
     activate = activation(lookup(spec.data, "execution.activate"), Path(values.root))
+    interpreter = lookup(spec.data, "execution.shell") or "/bin/bash"
     argv: list[str] | None = None
     shell: str | None = None
     if isinstance(written, list):
@@ -94,7 +95,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
         if activate:
             argv = ["/bin/bash", "-c", f'{activate}\nexec "$@"', "bash", *argv]
     else:
-        shell = template.render_shell(written, names, where)
+        shell = template.render_shell(written, names, where, interpreter)
         if not shell.strip():
             raise UserError(Problem("the command is empty", where))
         if activate:
@@ -106,7 +107,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
         cwd,
         names["result"],
         names["checkpoint"],
-        lookup(spec.data, "execution.shell") or "/bin/bash",
+        interpreter,
     )
 
 
