@@ -74,7 +74,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(layout.root), "host": processes.hostname(),
+        "git": git_state(layout.root, str(frozen_spec(place).get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
 
 
@@ -107,8 +107,11 @@ def limits(spec: Spec) -> dict[str, Any]:
     return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
 
 
-def git_state(root: Path) -> dict[str, Any] | None:
-    """Revision of the code and whether the tree differs from it; None outside of git."""
+def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:
+    """Revision of the code and whether the tree differs from it; None outside of git.
+
+    The tracker, into which runherd itself writes, is no change of the code.
+    """
 
     def git(*words: str) -> str | None:
         try:
@@ -123,4 +126,5 @@ def git_state(root: Path) -> dict[str, Any] | None:
     revision = git("rev-parse", "HEAD")
     if revision is None:
         return None
-    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no"))}
+    but = [f":(exclude,literal){tracker}"] if tracker else []
+    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", *but))}
