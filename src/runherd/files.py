@@ -78,6 +78,10 @@ class Layout:
     def exit(self, run_id: str, attempt: int) -> Path:
         return self.attempt_dir(run_id, attempt) / "exit.json"
 
+    def samples(self, run_id: str, attempt: int) -> Path:
+        """Resource use over time, one JSON object a line."""
+        return self.attempt_dir(run_id, attempt) / "samples.jsonl"
+
     def record(self, run_id: str, kind: str) -> Path:
         """`kind`: result, validation, cost, diagnosis, dryrun, monitor."""
         return self.run_dir(run_id) / f"{kind}.json"

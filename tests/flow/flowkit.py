@@ -20,7 +20,7 @@ import pexpect
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 SOURCES = CHECKOUT / "src"
-DEADLINE_S = 60.0
+DEADLINE_S = float(os.environ.get("FLOW_DEADLINE_S", "60"))
 COLUMNS = ("Run ID", "Milestone", "Purpose", "System / Variant", "Split", "Metrics", "Priority", "Status", "Notes")
 SNAKEFILE = """\
 module herd:

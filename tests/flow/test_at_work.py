@@ -21,6 +21,11 @@ def at_work(make: Make, rows: list[Row], *targets: str, hold: str = "R001", **se
     return project
 
 
+def seen(project: Project) -> dict[str, str]:
+    """All files but those that the supervisor of a living run writes by itself."""
+    return {k: v for k, v in project.snapshot(".snakemake").items() if not k.endswith("/monitor.json")}
+
+
 def ends_well(project: Project, launches: dict[str, int]) -> None:
     for run_id in launches:
         project.unask(run_id, "hold")
@@ -31,11 +36,11 @@ def ends_well(project: Project, launches: dict[str, int]) -> None:
 def test_dry_run_beside_a_controller_touches_nothing(make: Make) -> None:
     """`-n` and `--summary` beside a controller: the plan is listed, no byte outside .snakemake changes, jobs go on."""
     project = at_work(make, [Row("R001"), Row("R002", "M1")])
-    project.until(lambda: project.cell("R001") == "RUNNING", "R001 is announced")
-    before = project.snapshot(".snakemake")
+    project.until(lambda: project.kinds("R001", "cell_written"), "R001 is announced")
+    before = seen(project)
     assert "gate M1" in project.snakemake("-n").ok().text
     project.snakemake("--summary").ok()
-    assert project.snapshot(".snakemake") == before
+    assert seen(project) == before
     ends_well(project, {"R001": 1, "R002": 1})
 
 
@@ -46,7 +51,7 @@ def test_a_second_controller_is_refused(make: Make) -> None:
     said = project.snakemake().failed()
     assert said.code == 1
     assert f"A controller is already at work here (pid {project.started[0].pid}" in said.text
-    assert "Traceback" not in said.text and "unlock" not in said.text
+    assert "Traceback" not in said.text and "rule all" not in said.text and "unlock" not in said.text
     assert sorted((project.root / ".runherd" / "plans").iterdir()) == plans
     ends_well(project, {"R001": 1, "R002": 1, "R003": 1})
     assert not (project.root / ".runherd" / "plans").exists()  # discarded by the one that made it
@@ -122,7 +127,7 @@ def test_two_started_at_the_same_moment(make: Make) -> None:
 def test_more_runs_wait_than_cores(make: Make) -> None:
     """Nine runs at a time on one core: waiting takes no core, and leaving starts none of those that queue."""
     rows = [Row(f"R{i:03}") for i in range(1, 10)]
-    project = make(rows, runs={"*": {"execution": {"parallel": 9}, "dryrun": {"skip": "quick"}}})
+    project = make(rows, runs={"R*": {"execution": {"parallel": 9}, "dryrun": {"skip": "quick"}}})
     for row in rows:
         project.ask(row.run_id, "hold")
     controller = project.start("--cores", "1")

@@ -150,6 +150,11 @@ CASES: dict[str, tuple[Build, str, str]] = {
         (CLAIM % "").replace("accuracy", "score, higher_is_better: true"),
         "same +0.1000 on every item",
     ),
+    "a margin in points on fractions": (
+        pair,
+        CLAIM % ", margin: 1",
+        "as wide as any difference between fractions",
+    ),
     "all ties": (all_ties, CLAIM % "", "all ties"),
     "half the items shared": (half_overlap, CLAIM % "", "share 100 of 300 items"),
     "an item twice": (repeated_item, CLAIM % "", "holds the item q0000 more than once"),
@@ -287,6 +292,17 @@ def test_an_interval_that_spans_the_margin_is_inconclusive(project: Project) -> 
     by_interval = project.judge("M2", CLAIM % ", margin: 0.28, decide_by: interval").checks[0]
     assert by_interval.verdict == "INCONCLUSIVE"
     assert project.judge("M2", CLAIM % ", margin: 0.28").verdict == "PASS"
+
+
+def test_a_bootstrap_interval_by_choice(project: Project) -> None:
+    """Near Newcombe's on 200 items, and repeatable."""
+    pair(project)
+    usual, asked, again = (
+        project.judge("M2", CLAIM % more).checks[0].interval for more in ("", *[", interval: bootstrap"] * 2)
+    )
+    assert usual and asked and asked == again
+    assert "bootstrap over items" in asked["method"]
+    assert (asked["low"], asked["high"]) == pytest.approx((usual["low"], usual["high"]), abs=0.02)
 
 
 def test_nulls_count_as_wrong_and_are_said(project: Project) -> None:

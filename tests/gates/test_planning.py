@@ -7,7 +7,7 @@ import pytest
 from runherd.gates import load_criteria, load_runs
 from runherd.gates.context import Context
 from runherd.gates.planning import PlannedPower, plan_power
-from runherd.gates.stats.power import power_of_answers, power_of_seeds
+from runherd.gates.stats.power import power_of_answers, power_of_scores, power_of_seeds
 
 from .project import Project
 
@@ -41,6 +41,13 @@ def test_items_by_the_exact_test_and_how_many_would_do(project: Project) -> None
     )
     assert power_of_answers(found.detectable or 0, 0.1, 360, 0.05) == pytest.approx(0.8, abs=1e-3)
     assert found.warning and "about 1960 items would do" in found.warning
+
+
+def test_scores_by_the_spread_of_their_differences(project: Project) -> None:
+    """50 items whose differences have an sd of 0.2: 0.081 by the paired t test."""
+    (found,) = planned(project, CLAIM % ("A1", "B1", "planned_items: 50, planned_item_sd: 0.2, margin: 0.05"))
+    assert power_of_scores(found.detectable or 0, 0.2, 50, 0.05) == pytest.approx(0.8, abs=1e-6)
+    assert found.detectable == pytest.approx(0.0808, abs=5e-4) and found.warning
 
 
 def test_alpha_is_that_of_the_hardest_step_of_holm(project: Project) -> None:

@@ -188,7 +188,7 @@ def test_file_size_limit(tracker: Path) -> None:
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_at_the_exchange(tracker: Path, moment: str) -> None:
-    """SIGKILL just before the exchange leaves the old file whole, just after it the new one; no lock stays."""
+    """SIGKILL just before the exchange leaves the old file whole, after it the new one; no lock stays."""
     before = tracker.read_bytes()
     child = run_python(
         """

@@ -40,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     try:
         parsed = _parser(args).parse_args(args)
-        return int(parsed.func(parsed))
+        handler = parsed.func if hasattr(parsed, "func") else parsed.run
+        return int(handler(parsed))
     except UserError as e:
         print(f"runherd: {e}", file=sys.stderr)
         return e.exit_code

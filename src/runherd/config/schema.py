@@ -41,6 +41,8 @@ class Output(Section):
     """Result file of the program, a path template; named `{{ result }}`."""
     checkpoint: str | None = None
     """Checkpoint place, a path template; null: `runs/<run_id>/checkpoint`."""
+    checkpoint_check: str | None = None
+    """Shell command that exits 0 for a good checkpoint; it is given the path as its last argument."""
 
 
 class DryRun(Section):

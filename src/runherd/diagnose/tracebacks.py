@@ -94,6 +94,11 @@ def _split_label(text: str) -> tuple[str, str]:
     return (match[0], text[match.end() :]) if match else ("", text)
 
 
+def unlabelled(text: str) -> str:
+    """Return a line without what a launcher puts before it."""
+    return _split_label(text)[1]
+
+
 def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
     """Read the usual form; lines of other ranks between its own are left out."""
     label, rest = _split_label(head)
@@ -127,7 +132,12 @@ def _message(lines: Sequence[Line], at: int, label: str, first: str) -> str:
     parts = [first]
     for line in lines[at + 1 : at + 1 + MESSAGE_LINES]:
         mark, text = _split_label(line.text)
-        if mark.strip() != label.strip() or not text.startswith(("\t", "  ")) or _FRAME.match(text):
+        if (
+            mark.strip() != label.strip()
+            or not text.startswith(("\t", "  "))
+            or _FRAME.match(text)
+            or "+-" in text
+        ):
             break
         parts.append(text.strip())
     return " ".join(p for p in parts if p)[:2000]

@@ -27,6 +27,10 @@ class Compared:
     assumptions: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def values(self) -> list[float]:
+        """The metric of every run of both sides."""
+        return [float(v) for arm in (self.arms.first, self.arms.second) for v in arm.values]
+
     def numbers(self) -> dict[str, Any]:
         first, second = self.arms.first, self.arms.second
         return {first.label: first.numbers(), second.label: second.numbers(), "gain": self.gain, "p": self.p}

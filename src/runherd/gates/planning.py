@@ -13,6 +13,7 @@ from runherd.gates.sentences import number, percent
 from runherd.gates.stats.power import (
     detectable,
     power_of_answers,
+    power_of_scores,
     power_of_seeds,
     sample_size_of_answers,
 )
@@ -106,17 +107,32 @@ def _by_items(
     entry: Any, seeds: tuple[int, int], items: int, sd: float | None, alpha: float
 ) -> tuple[float | None, str]:
     """McNemar as if with one seed (averaging can only help); a known sd over seeds is added."""
-    given = getattr(entry, "planned_discordance", None)
-    share = given or ASSUMED_DISCORDANCE
-    basis = f"{percent(share)} of the items answered differently" + ("" if given else ", assumed")
+    share, variance, basis = _item_spread(entry)
     if min(seeds) >= 2 and sd is not None:
-        error = math.sqrt(share / items + sd**2 / seeds[0] + sd**2 / seeds[1])
+        error = math.sqrt(variance / items + sd**2 / seeds[0] + sd**2 / seeds[1])
         smallest = (normal_quantile(1.0 - alpha / 2.0) + normal_quantile(POWER)) * error
         return smallest, f"items and seeds, normal approximation; {basis}; sd over seeds {number(sd)}"
+    if share is None:
+        spread = math.sqrt(variance)
+        scores = detectable(lambda d: power_of_scores(d, spread, items, alpha), 100.0 * spread, power=POWER)
+        return scores, f"paired t test over items; {basis}"
     found = detectable(lambda d: power_of_answers(d, share, items, alpha), share, power=POWER)
     if found is None:
         return None, f"exact McNemar test: so few items that no difference is detectable; {basis}"
     return found, f"exact McNemar test; {basis}"
+
+
+def _item_spread(entry: Any) -> tuple[float | None, float, str]:
+    """Share of discordant items (None for scores), variance of a difference, and the words for both."""
+    if (sd := getattr(entry, "planned_item_sd", None)) is not None:
+        return None, float(sd) ** 2, f"sd of the items' differences {number(sd)}"
+    given = getattr(entry, "planned_discordance", None)
+    share = given or ASSUMED_DISCORDANCE
+    return (
+        share,
+        share,
+        f"{percent(share)} of the items answered differently" + ("" if given else ", assumed"),
+    )
 
 
 def _warning(
@@ -126,8 +142,8 @@ def _warning(
         return None
     more = ""
     if items is not None:
-        share = getattr(entry, "planned_discordance", None) or ASSUMED_DISCORDANCE
-        if margin < share:
+        share = _item_spread(entry)[0]
+        if share is not None and margin < share:
             more = f"; about {sample_size_of_answers(margin, share, alpha, POWER)} items would do"
     missed = "smaller than that, so a true gain of that size may well be missed"
     return f"the margin {number(margin)} is {missed}{more}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ NOT_COMPARED = frozenset(
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
     | {"collect", "wandb", "row"}
 )
+SEEDS = frozenset({"seed", "random_seed", "random_state"})  #: last parts of keys that hold a seed
+WRITTEN_OUT = frozenset({"command", "steps"})  #: texts that may name the run and its seed
 #: Keys that say what is measured: they may differ only where the criterion names them.
 MEASURED_BY = frozenset({"benchmark", "dataset", "split", "expected", "limit", "n", "protocol", "metric"})
 
@@ -28,7 +31,25 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     if not isinstance(data, Mapping):
         return None
     columns = {k: v for k, v in canonical(data).items() if k.startswith("row.")}  # those that the command uses
-    return {k: v for k, v in _flat(data, "") if k.partition(".")[0] not in NOT_COMPARED} | columns
+    return columns | {
+        k: _without_names(v, run) if k in WRITTEN_OUT else v for k, v in _flat(data, "") if not _set_aside(k)
+    }
+
+
+def _set_aside(key: str) -> bool:
+    return key.partition(".")[0] in NOT_COMPARED or key.rpartition(".")[2] in SEEDS
+
+
+def _without_names(value: Any, run: RunEvidence) -> Any:
+    """A command written out in full names the run and its seed: neither is a difference."""
+    if isinstance(value, list):
+        return [_without_names(v, run) for v in value]
+    if isinstance(value, Mapping):
+        return {k: _without_names(v, run) for k, v in value.items()}
+    if not isinstance(value, str):
+        return value
+    named = re.sub(rf"(?<![\w-]){re.escape(run.run_id)}(?![\w-])", "{run_id}", value)
+    return re.sub(r"(seed[=\s]+)\d+", r"\1{seed}", named)
 
 
 def differences(a: RunEvidence, b: RunEvidence) -> Differences | None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _KINDS = (
-    ("loss_decreases", r"loss\b.*(decreas|fall|drop)|sanity|损失"),
+    ("loss_decreases", r"loss\b.*(decrease|decreasing|fall|drop)|sanity|损失"),
     ("match_published", r"publish|reproduc|match|reported|±|复现"),
     ("ablation_gap", r"ablat|component|bloat|remov|消融"),
-    ("claim_holds", r"beat|outperform|claim|significan|margin|improv|better|超过"),
+    ("claim_holds", r"beat|outperform|claim|significant|significance|margin|improv|better|超过"),
 )
 _TEMPLATES = {
     "loss_decreases": "- {{name: loss falls, kind: loss_decreases, runs: [{runs}]}}",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runherd import clock, cost
 from runherd.files import write_json
+from runherd.lifecycle import records
 from runherd.lifecycle.finish import write_cell
 from runherd.supervise.place import Place
 
@@ -12,6 +12,6 @@ def announce(place: Place) -> None:
     h = place.history()
     if h.ended is not None:
         return
-    write_json(place.layout.record(place.run_id, "cost"), cost.cost(place.run_id, h, clock.now()))
+    write_json(place.layout.record(place.run_id, "cost"), records.bill(place, h))
     if h.cell is None or h.cell.status != "RUNNING" or h.cell.gen != h.gen:
         write_cell(place, "RUNNING", final=False)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from runherd import ledger
+from runherd.files import read_json
+from runherd.lifecycle import samples
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
 
@@ -27,6 +29,7 @@ def look(place: Place, number: int) -> str:
 
     h = place.history()
     data = spec_data(place, h)
+    _sample(place, number)
     target = own.target(str(place.dir), alive=True)
     _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
     sentence = f"{judgement.state}: {judgement.sentence}"
@@ -36,6 +39,14 @@ def look(place: Place, number: int) -> str:
     if judgement.state in WARNINGS:
         _warn_once(place, h.gen, number, judgement.state, sentence)
     return json.dumps({"stop": None, "why": sentence})
+
+
+def _sample(place: Place, number: int) -> None:
+    command = read_json(place.layout.command(place.run_id, number)) or {}
+    process = read_json(place.layout.process(place.run_id, number)) or {}
+    roots = [process[role]["pid"] for role in ("program",) if isinstance(process.get(role), dict)]
+    path = place.layout.samples(place.run_id, number)
+    samples.take(path, str(command.get("token") or ""), roots, command.get("gpus") or [])
 
 
 def _healing(data: dict[str, Any]) -> bool:

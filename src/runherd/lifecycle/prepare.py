@@ -7,12 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from runherd import gpu, processes
+from runherd import gpu, ledger, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
 from runherd.files import encode_id, write_json
+from runherd.lifecycle import checkpoints
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
 from runherd.supervise.place import Place
@@ -46,6 +47,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     work, checkpoint = layout.work_dir(run_id), layout.checkpoint_dir(run_id)
     work.mkdir(parents=True, exist_ok=True)
     checkpoint.mkdir(parents=True, exist_ok=True)
+    _check_checkpoint(place, spec, number)
     resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
     env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
     names = step_names(spec)
@@ -69,18 +71,47 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
-        "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
+        "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
+        "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(layout.root), "host": processes.hostname(),
+        "git": git_state(layout.root, str(frozen_spec(place).get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
+
+
+def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:
+    """Set a bad checkpoint aside before the program can take it, and say so in the ledger."""
+    declared = spec.get("output.checkpoint_check")
+    choice = checkpoints.choose(
+        place.layout.checkpoint_dir(place.run_id), place.dir / "checkpoint-rejected" / str(number),
+        str(declared) if declared else None, place.layout.root,
+    )  # fmt: skip
+    if (said := choice.sentence()) is not None:
+        place.record(ledger.Noted(place.history().gen, said, number))
 
 
 def _mark(place: Place, step: str, identity: str) -> Path:
     return place.dir / "steps" / f"{encode_id(step)}.{identity[-12:]}.json"
 
 
-def git_state(root: Path) -> dict[str, Any] | None:
-    """Revision of the code and whether the tree differs from it; None outside of git."""
+def limits(spec: Spec) -> dict[str, Any]:
+    """Limits that the wrapper sets on the program, and how; `how` says so where none can be set.
+
+    RLIMIT_AS bounds address space, of which CUDA reserves far more than it
+    uses: a run with GPUs gets no memory limit this way.
+    """
+    mem_mib = spec.get("execution.mem_mib")
+    if not mem_mib:
+        return {"address_space_mib": None, "how": "none asked for"}
+    if spec.get("execution.gpus"):
+        return {"address_space_mib": None, "how": "none: an address-space limit would break CUDA"}
+    return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
+
+
+def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:
+    """Revision of the code and whether the tree differs from it; None outside of git.
+
+    The tracker, into which runherd itself writes, is no change of the code.
+    """
 
     def git(*words: str) -> str | None:
         try:
@@ -95,4 +126,5 @@ def git_state(root: Path) -> dict[str, Any] | None:
     revision = git("rev-parse", "HEAD")
     if revision is None:
         return None
-    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no"))}
+    but = [f":(exclude,literal){tracker}"] if tracker else []
+    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", *but))}

@@ -9,6 +9,7 @@ from typing import Any
 from runherd import clock, cost, ledger
 from runherd.files import read_json, write_json
 from runherd.history import Attempt
+from runherd.lifecycle import samples
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
 
@@ -59,8 +60,14 @@ def write(place: Place, ended: ledger.Ended) -> None:
 
 def write_cost(place: Place, h: Any) -> None:
     """Write cost.json from the ledger alone."""
+    write_json(place.layout.record(place.run_id, "cost"), bill(place, h))
+
+
+def bill(place: Place, h: Any) -> dict[str, Any]:
+    """What cost.json says: the ledger, the samples of each attempt, the price of the configuration."""
     price = (spec_data(place, h).get("execution") or {}).get("usd_per_gpu_hour")
-    write_json(place.layout.record(place.run_id, "cost"), cost.cost(place.run_id, h, clock.now(), price))
+    measured = samples.extra({a.number: place.layout.samples(place.run_id, a.number) for a in h.attempts})
+    return cost.cost(place.run_id, h, clock.now(), price, measured)
 
 
 def _not_validated(place: Place, ended: ledger.Ended) -> dict[str, Any]:
@@ -133,8 +140,7 @@ def rederive(place: Place) -> None:
 def write_cost_if_changed(place: Place, h: Any) -> None:
     """Write cost.json unless its bytes would be the same."""
     path = place.layout.record(place.run_id, "cost")
-    price = (spec_data(place, h).get("execution") or {}).get("usd_per_gpu_hour")
-    fresh = cost.cost(place.run_id, h, clock.now(), price)
+    fresh = bill(place, h)
     if read_json(path) != fresh:
         write_json(path, fresh)
 

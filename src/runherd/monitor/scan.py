@@ -15,14 +15,12 @@ from runherd.monitor.progress import RECOVERED, mark
 WINDOW = 2000  #: of a long line, so much around the word is looked at
 CHECKS = 3000  #: lines that are looked at closely in one block
 LOSSES = 60  #: the last reported losses are kept
+TAIL = 1 << 16  #: of a block, where the last losses mostly are
 BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
 
 _DIGITS = b"0123456789"
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
-_LOSS = re.compile(
-    rb"(?<![a-z])(?:train[_/ ]|training[_ ])?loss['\"]?\s{0,3}[:=]?\s{0,3}"
-    rb"(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)"
-)
+_LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
 _CACHE_RATE = re.compile(rb"cache[ _]?hit[ _](?:rate|ratio)['\"]?\s{0,2}[:=]?\s{0,2}(\d[\d.]*)\s?(%?)")
 _CACHE_ONE = re.compile(rb"cache[ _:]{0,2}(hit|miss)\b(?![ _]?(?:rate|ratio|es|s\b))")
 _STATUS = re.compile(rb"http/[12](?:\.\d)?\"? (\d{3})\b")
@@ -116,20 +114,20 @@ def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], catalogue: Any) -> None:
-    begins: dict[int, int] = {}
+    places: dict[tuple[int, int], set[str]] = {}
     for word in words:
-        for begin, end in _lines_with(low, word.encode()):
-            begins[begin] = end
-            if len(begins) >= CHECKS:
+        for place in _lines_with(low, word.encode()):
+            places.setdefault(place, set()).add(word)
+            if len(places) >= CHECKS:
                 break
     known: dict[bytes, list[str]] = {}
-    for begin in sorted(begins):
-        raw = block.data[begin : begins[begin]]
+    for (begin, end), here in sorted(places.items()):
+        raw = block.data[begin:end]
         names = known.get(raw)
         text = ""
         if names is None:
             text = _ANSI.sub("", raw.decode("utf-8", "replace")).strip()
-            names = known[raw] = [s.id for s in catalogue.of_line(text)][:1]
+            names = known[raw] = [s.id for s in catalogue.of_words(here, text)][:1]
         for name in names:
             hit = counters["hits"].setdefault(name, {"count": 0, "first": block.offset + begin, "text": ""})
             hit["count"] += 1
@@ -139,8 +137,9 @@ def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], 
 
 
 def _losses(low: bytes, counters: dict[str, Any]) -> None:
-    values = []
-    for found in _LOSS.finditer(low):
+    values: list[float | None] = []
+    recent = low if low.count(b"loss", -TAIL) < LOSSES else low[-TAIL:]
+    for found in _LOSS.finditer(recent):
         try:
             number = float(found[1].rstrip(b"."))
         except ValueError:

@@ -25,10 +25,18 @@ def build(layout: Layout, plan_rows: Sequence[Mapping[str, Any]], now: str) -> l
     `purpose`, `system`, `notes`, `state` (runherd's own word for a run without
     a result: running, waiting, foreign, ...), `reason` (why it is not
     launched) and `negative`. `now`: UTC, ISO 8601; it is shown, and times
-    runs that are still at work. Missing or odd records leave gaps in the
-    page and never raise; `OSError` is raised only when the page itself cannot
-    be written.
+    runs that are still at work. Files that would not change are left alone,
+    and when no record changed since the last call (by size and time), none is
+    read. Missing or odd records leave gaps in the page and never raise;
+    `OSError` is raised only when the page itself cannot be written.
     """
+    from runherd.report import unchanged
+
+    inputs = unchanged.inputs_of(layout, plan_rows, now)
+    if unchanged.is_current(layout, inputs):
+        return []
     from runherd.report import page, write
 
-    return write.write(layout, page.read_page(layout, plan_rows, now))
+    changed = write.write(layout, page.read_page(layout, plan_rows, now))
+    unchanged.remember(layout, inputs)
+    return changed

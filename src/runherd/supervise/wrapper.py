@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -44,6 +45,9 @@ def main(folder: str) -> int:
         signal.signal(s, lambda *_: None)
     with open(f"{folder}/command.json") as f:
         command = json.load(f)
+    limit_mib = (command.get("limits") or {}).get("address_space_mib")
+    if limit_mib:  # inherited by the program; far more than this process needs itself
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit_mib) << 20, int(limit_mib) << 20))
     lock_fd = int(os.environ.pop("RUNHERD_LOCK_FD"))
     started = time.time()
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}

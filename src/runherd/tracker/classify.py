@@ -40,7 +40,8 @@ _NOT_RUNS = re.compile(
     re.I,
 )
 _NOT_RUN_HEADING = re.compile(
-    r"\b(?:gates?|decision log|decisions|risks?|incidents?|budgets?|claims?|legend|changelog|open questions|known issues"
+    r"\b(?:gates?|decision log|decisions|risks?|incidents?|budgets?|claims?|legend|changelog"
+    r"|open questions|known issues"
     r"|bug log|blockers)\b|风险|决策|图例|预算",
     re.I,
 )

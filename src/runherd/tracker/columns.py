@@ -41,11 +41,8 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         "|设置|系统 / 变体|系统/变体|sistema|variante|método|sistema / variante"
     ),
     "model": _words("model|backbone|llm|base model|模型|modelo"),
-    "split": _words(
-        "split|dataset|data|datasets|dataset / split|split / dataset|data split|data / split"
-        "|data/split|数据集|数据|划分|数据划分|数据集 / 划分|conjunto|conjunto de dados|dados"
-        "|divisão"
-    ),
+    "split": _words("split|data split|dataset / split|split / dataset|划分|数据划分|数据集 / 划分|divisão"),
+    "dataset": _words("dataset|data|datasets|data / split|数据集|数据|conjunto|conjunto de dados|dados"),
     "benchmark": _words("benchmark|bench|benchmarks|基准|评测集"),
     "metric": _words(
         "metric|metrics|key metric|key metrics|primary metric|decisive metric|decisive metrics"
@@ -103,11 +100,26 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "commit": _words("commit|revision|git|git sha|sha"),
     "gpu": _words("gpu|gpus|device|host|server|显卡|服务器"),
 }
-_CONTAINS: tuple[tuple[str, str], ...] = (
-    ("status", "status"), ("状态", "status"), ("run id", "id"), ("priority", "priority"), ("优先级", "priority"),
-    ("milestone", "stage"), ("里程碑", "stage"), ("note", "notes"), ("备注", "notes"), ("metric", "metric"),
-    ("métrica", "metric"), ("dataset", "split"), ("variant", "system"), ("depends", "needs"), ("gpu-h", "cost"), ("gpu hour", "cost"),
-)  # fmt: skip
+# (part of a header, role): tried in this order where the whole header is not known.
+_CONTAINS: tuple[tuple[str, str], ...] = tuple(
+    (part, role)
+    for role, parts in (
+        ("status", ("status", "状态")),
+        ("id", ("run id",)),
+        ("priority", ("priority", "优先级")),
+        ("stage", ("milestone", "里程碑")),
+        ("notes", ("note", "备注")),
+        ("metric", ("metric", "métrica")),
+        ("dataset", ("dataset",)),
+        ("system", ("variant",)),
+        ("needs", ("depends",)),
+        ("cost", ("gpu-h", "gpu hour")),
+    )
+    for part in parts
+)
+_COUNTERS = frozenset(
+    {"#", "no", "no.", "nr", "序号", "seq"}
+)  #: they number the rows; an id beside them wins
 ROLES = tuple(_ALIASES)
 _ID_WORD = re.compile(
     r"^(?:run|exp|experiment|trial|test|job|eval|task)s? (?:id|no|name|tag)\b|\w id$|^id d[aeo] "
@@ -147,15 +159,20 @@ def roles(headers: Sequence[str], aliases: Mapping[str, str] | None = None) -> d
     The first exact header of a role takes it; a later column of the same role stays plain.
     """
     own = {_normal(key): value for key, value in (aliases or {}).items()}
+    names = [_normal(header) or header.strip() for header in headers]
     found: dict[str, int] = {}
     for exact in (True, False):
-        for index, header in enumerate(headers):
-            if index in found.values():
+        for index, name in enumerate(names):
+            if index in found.values() or (name in _COUNTERS and name not in own):
                 continue
-            name = _normal(header) or header.strip()
-            role = own.get(name) or (_BY_HEADER.get(name) if exact else known_role(header))
+            role = own.get(name) or (_BY_HEADER.get(name) if exact else known_role(headers[index]))
             if role and role not in found:
                 found[role] = index
+    counters = [index for index, name in enumerate(names) if name in _COUNTERS]
+    if counters and counters[0] not in found.values():
+        found.setdefault("id", counters[0])
+    if "dataset" in found:
+        found.setdefault("split", found["dataset"])
     return found
 
 

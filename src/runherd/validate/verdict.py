@@ -89,7 +89,7 @@ def validate_file(
     if found is None:
         lost = Collected(missing=refusal or f"{path} does not exist")
         return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
-    reading = formats.READERS[name](found, request, both)
+    reading = formats.reader(name)(found, request, both)
     collected = Collected(
         metrics=reading.metrics,
         findings=reading.findings,

@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
+from runherd.plan.model import refuse_broken
 
 ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
@@ -45,6 +46,17 @@ def check(workflow: Any) -> None:
             f"runherd cannot work with this snakemake ({snakemake.__version__}): workflow has no "
             f"{', '.join(missing)}. Install snakemake>=9.27,<10."
         )
+
+
+def stop(why: Exception) -> NoReturn:
+    """End this snakemake with one clear message, exit code 1.
+
+    Not by an exception of Snakemake's: from an input function that is shown with a traceback of our code.
+    """
+    from snakemake.logging import logger
+
+    logger.error(f"runherd: {why}")
+    raise SystemExit(1)
 
 
 def register_slots(workflow: Any, gpus: int, parallel: int) -> None:
@@ -83,12 +95,10 @@ class Controller:
     def hook(self, _wildcards: Any = None) -> list[str]:
         """Check what the targets need; in a real run take the controller's lock and set our policy.
 
-        Always returns [] (it orders nothing); raises `WorkflowError` for what stops this invocation.
+        Always returns [] (it orders nothing); what stops this invocation ends it, in words (`stop`).
         """
         if self.at_work or self._checked or not self.workflow.is_main_process:
             return []
-        from snakemake.exceptions import WorkflowError
-
         from runherd.errors import UserError
 
         try:
@@ -97,7 +107,7 @@ class Controller:
                 self._take_over()
                 self.begin(self.targets())
         except (UserError, Refused) as e:
-            raise WorkflowError(str(e)) from None
+            stop(e)
         self._checked = True
         return []
 
@@ -157,10 +167,6 @@ class Controller:
         closing.say(self.draft, left=self.leaving)
         self._release()
 
-    def _rerun_gens(self) -> dict[str, int]:
-        """The generation that each rerun of this command line has opened, for the process that begins anew."""
-        return {**carried(), **{r.run_id: r.gen for r in self.draft.plan.runs if r.mode == "rerun"}}
-
     def _release(self) -> None:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
@@ -176,8 +182,7 @@ class Controller:
             time.sleep(WATCH_INTERVAL_S)
             extra = sorted(self._handed_over())
             now = _signature(tracker)
-            changed = now != seen
-            if (changed and self._tracker_asks_for_more()) or extra:
+            if (now != seen and self._tracker_asks_for_more()) or extra:
                 if not self._only_waiting():
                     continue  # a short step is at work: let it finish, look again
                 self.reenter = with_targets(sys.argv[1:], self.targets(), extra) if extra else sys.argv[1:]
@@ -187,20 +192,32 @@ class Controller:
                 return
             seen = now
 
+    def _rerun_gens(self) -> dict[str, int]:
+        """The generation that stands for each rerun of the command line."""
+        from runherd.plan.options import from_config
+
+        gens = {r.run_id: r.gen for r in self.draft.plan.runs}
+        return {run_id: gens[run_id] for run_id in from_config(self.workflow.config).rerun if run_id in gens}
+
     def _tracker_asks_for_more(self) -> bool:
-        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is."""
+        """True when the tracker now asks for a step that is not in our plan, or no longer for one that is.
+
+        A tracker that a new start would refuse (it may be in mid-edit) is told, and not taken up.
+        """
         from runherd.errors import UserError
         from runherd.plan.build import build
         from runherd.plan.options import from_config
 
+        options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
         try:
-            options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
-            fresh = build(Path(self.draft.plan.root), options, sys.argv)
-        except (UserError, OSError):
-            return False  # in mid-edit, or wrong: the next look or the next start will say it
+            fresh = build(Path(self.draft.plan.root), options, sys.argv).plan
+            refuse_broken(fresh, self.targets())
+        except (UserError, OSError) as e:
+            print(f"[runherd] the tracker has changed, but is not taken up: {e}", file=sys.stderr, flush=True)
+            return False
         planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
-        wanted = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live and not r.problem}
-        queued = {(r.run_id, r.gen) for r in fresh.plan.runs if r.live or r.gen}  # live, or it has a record by now
+        wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
+        queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
         return bool(wanted - planned) or any(r not in queued for r in planned)
 
     def _only_waiting(self) -> bool:

@@ -23,7 +23,7 @@ from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import Controller, carried, cores, register_slots, user_environment
+from runherd.workflow.controller import Controller, carried, cores, register_slots, stop, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
@@ -163,7 +163,7 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
         options = replace(from_config(config), rerun_gens=carried())
         draft = build(Path.cwd(), options, sys.argv)
     except UserError as e:
-        raise WorkflowError(str(e)) from None
+        stop(e)
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
     gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
     register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))

@@ -14,7 +14,7 @@ from runherd.gates.regression import look_at
 from runherd.gates.sameness import differences
 from runherd.gates.sentences import number, signed
 from runherd.gates.series import BaselineVariance, Outcome, check_unchanged, floor_of, outcome, points
-from runherd.gates.usable import Direction, check_unit, direction, find_runs, metric_of
+from runherd.gates.usable import Direction, check_unit, check_width, direction, find_runs, metric_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ def check(entry: Any, context: Context) -> Check:
     _check_order([*baseline, *runs], entry)
     way = direction(context, entry, [*baseline, *runs])
     floor = max(saved.noise_floor, floor_of(entry, list(saved.values.values())))
+    check_width(entry, floor, list(saved.values.values()), "noise floor")
     phases = [_phase(run, entry, saved, floor, way) for run in runs]
     word = worst([phase.word for phase in phases])
     lost = [phase for phase in phases if phase.outcome == "regression"]

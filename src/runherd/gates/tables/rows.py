@@ -185,6 +185,7 @@ def _entry(metric: str) -> Any:
         item_value="auto",
         cluster_on="auto",
         seeds="random",
+        interval="auto",
         min_seeds=None,
         min_items=2,
         min_overlap=1.0,

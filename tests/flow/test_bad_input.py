@@ -1,0 +1,125 @@
+"""A user's mistakes: one clear message, non-zero exit, nothing launched; also under `-n`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flowkit import Done, Project, Row
+
+Make = Callable[..., Project]
+
+
+def refused(project: Project, *args: str, dry: bool = True) -> str:
+    """What a start says that is refused: the words from `runherd:` on, without a traceback; the same under -n."""
+    said = [project.snakemake(*args).failed()]
+    if dry:
+        said.append(project.snakemake("-n", *args).failed())
+    texts = [message(s) for s in said]
+    assert len(set(texts)) == 1, texts
+    assert project.launches() == {} and not (project.root / "runs").exists()
+    return texts[0]
+
+
+def message(said: Done) -> str:
+    """Our part of what was said: one message, no traceback, no rule of Snakemake's."""
+    assert said.text.count("runherd: ") == 1, said.text
+    for noise in ("Traceback", "rule all", "WorkflowError", "Exception", ".py"):
+        assert noise not in said.text.replace("__main__.py", ""), said.text
+    return said.text[said.text.index("runherd: ") :]
+
+
+def test_no_tracker(make: Make) -> None:
+    """The tracker is missing: its path, and how to name another one."""
+    project = make([Row("R001")])
+    project.tracker.unlink()
+    assert "EXPERIMENT_TRACKER.md" in refused(project)
+    assert "other.md" in refused(project, "--config", "tracker=other.md", dry=False)
+
+
+def test_tracker_that_is_not_utf8(make: Make) -> None:
+    """The tracker is in another encoding: which file, and the command that converts it."""
+    project = make([Row("R001")])
+    project.tracker.write_bytes(project.tracker.read_bytes().replace(b"see it run", "für später".encode("latin-1")))
+    said = refused(project)
+    assert "is not UTF-8" in said and "EXPERIMENT_TRACKER.md" in said and "iconv" in said
+
+
+@pytest.mark.parametrize(
+    ("run_id", "why"),
+    [
+        ("../../x", "leaves the runs folder"),
+        ("/etc/x", "leaves the runs folder"),
+        ("R{seed}", "wildcards"),
+        ("R" * 200, "longer than"),
+    ],
+)
+def test_id_that_cannot_be_a_name(make: Make, run_id: str, why: str) -> None:
+    """Ids that would leave the folder, be wildcards or be too long are refused with their line."""
+    said = refused(make([Row("R001"), Row(run_id)]), dry=False)
+    assert why in said and "EXPERIMENT_TRACKER.md:6" in said
+
+
+def test_duplicate_ids_and_all_other_problems_at_once(make: Make) -> None:
+    """Two rows of one id, two ids that differ by case only: all told in one message, with their lines."""
+    said = refused(make([Row("R001"), Row("R001"), Row("Big"), Row("big"), Row("a/../b")]), dry=False)
+    assert "used more than once" in said and "lines 5, 6" in said
+    assert "would collide" in said and "leaves the runs folder" in said
+
+
+def test_row_without_command(make: Make) -> None:
+    """A MUST row that nothing says how to launch: which file to write. Beside it nothing is launched either."""
+    project = make([Row("R001"), Row("R002")], runs={"R002": {"command": None}})
+    said = refused(project)
+    assert "R002 has no command" in said and "configs/runs/R002.yaml" in said and "R001" not in said
+
+
+def test_unknown_stage(make: Make) -> None:
+    """`--config stage=M7`: the stages that there are."""
+    said = refused(make([Row("R001", "M0"), Row("R002", "M1")]), "--config", "stage=M7")
+    assert "unknown stage" in said and "M0, M1" in said
+
+
+def test_malformed_yaml(make: Make) -> None:
+    """A YAML file that does not parse: file and line."""
+    project = make([Row("R001")])
+    path = project.root / "configs" / "runs" / "R001.yaml"
+    path.parent.mkdir()
+    path.write_text("seed: 1\nparams: {steps: 3\n")
+    assert "configs/runs/R001.yaml:" in refused(project, dry=False)
+    path.unlink()
+    (project.root / "configs" / "project.yaml").write_text("patterns:\n  a: [\n")
+    assert "configs/project.yaml:" in refused(project, dry=False)
+
+
+def test_unknown_config_key(make: Make) -> None:
+    """A misspelt key in a layer and one on the command line: each with a did-you-mean."""
+    project = make([Row("R001")], runs={"R001": {"execution": {"workerz": 3}}})
+    said = refused(project, dry=False)
+    assert "workerz" in said and "workers" in said and "configs/project.yaml:" in said
+    project.configure()
+    assert "did you mean `tracker`?" in refused(project, "--config", "trakker=x", dry=False)
+
+
+def test_config_values_that_yaml_reads_otherwise(make: Make) -> None:
+    """`--config rerun=0123` would be the number 123: said, not guessed."""
+    project = make([Row("0123")])
+    assert "read as int" in refused(project, "--config", "rerun=0123", dry=False)
+    assert "R404" in refused(project, "--config", "rerun=R404", dry=False)
+
+
+@pytest.mark.parametrize("need", ["R404", "R003", "R002"], ids=["unknown", "later-stage", "itself"])
+def test_needs_that_cannot_be_met(make: Make, need: str) -> None:
+    """A need that is no row, of a later stage, or in a circle."""
+    project = make([Row("R001"), Row("R002"), Row("R003", "M1")], runs={"R002": {"needs": [need]}})
+    assert f"R002 needs {need}" in refused(project, dry=False)
+
+
+def test_more_gpus_than_there_are(make: Make) -> None:
+    """A run that asks for GPUs on a machine without stops in preflight; CPU runs of other targets go on."""
+    project = make([Row("R001"), Row("R002", "M1")], runs={"R002": {"execution": {"gpus": 2}}})
+    project.snakemake("gate_M0").ok()
+    assert project.launches() == {"R001": 1}
+    said = project.snakemake().failed().text
+    assert "R002 asks for 2 GPU(s), but this machine has no NVIDIA driver or GPU" in said
+    assert project.launches() == {"R001": 1} and project.cell("R002") == "TODO"
