@@ -120,7 +120,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=7),
     st.lists(st.sampled_from(PIECES), max_size=4),
