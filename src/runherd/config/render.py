@@ -308,7 +308,7 @@ def check_command(spec: Spec) -> list[Problem]:
             values = CommandValues(
                 root="/root",
                 spec_file="/spec.json",
-                workdir="/work",
+                workdir="/place/work",
                 resume=resume,
                 step=step,
                 dryrun=dryrun,
