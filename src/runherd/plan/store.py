@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.files import Layout, encode_id, read_json, write_json
-from runherd.plan.build import Draft, build, row_input
+from runherd.plan.build import Draft, build
 from runherd.plan.model import Plan
 from runherd.plan.options import Options
 
@@ -45,11 +45,12 @@ def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
     """What is frozen for a run: its spec, and where its row stands."""
     from runherd import config
 
-    run, row = draft.plan.run(run_id), draft.rows[run_id]
+    run, item = draft.plan.run(run_id), draft.items[run_id]
     return {
         **spec.to_json(), "stage": run.stage, "priority": run.priority, "tracker": draft.plan.tracker,
-        "row": dict(row.columns), "columns": dict(draft.project.columns),
-        "content_key": config.content_key(draft.project, row_input(row), {}),
+        "row": dict(item.row.columns), "row_id": item.row.id, "siblings": list(item.siblings),
+        "columns": dict(draft.project.columns),
+        "content_key": config.content_key(draft.project, item.input, {}),
     }  # fmt: skip
 
 
