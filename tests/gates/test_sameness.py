@@ -64,6 +64,15 @@ def test_a_value_that_happens_to_be_the_run_id_is_a_difference() -> None:
     assert differences(a, b) == {"params.variant": ("A", "B")}
 
 
+def test_columns_of_the_tracker_may_name_run_and_seed() -> None:
+    """row["Run ID"] and row["Seed"] differ between seeds by nature; an endpoint's model does not."""
+    a = {"row": {"Run ID": "R1", "Seed": "1", "System": "x"}, "endpoint": {"url": "a", "model": "m"}}
+    b = {"row": {"Run ID": "R2", "Seed": "2", "System": "x"}, "endpoint": {"url": "b", "model": "m"}}
+    assert differences(run("R1", a), run("R2", b)) == {}
+    other = {**b, "endpoint": {"url": "b", "model": "n"}}
+    assert differences(run("R1", a), run("R2", other)) == {"endpoint.model": ("m", "n")}
+
+
 def test_steps_are_commands_too() -> None:
     """Each step's command may name its run."""
     steps = [

@@ -14,10 +14,12 @@ from runherd.gates.sentences import listing
 NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
-    | {"collect", "wandb"}
+    | {"collect", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
+    | {"when_dual", "endpoint", "python", "activate", "gpus"}
 )
+COMPARED = frozenset({"endpoint.model"})  #: exceptions to the above
 SEEDS = frozenset({"seed", "random_seed", "random_state"})  #: last parts of keys that hold a seed
-WRITTEN_OUT = frozenset({"command", "steps"})  #: texts that may name the run and its seed
+WRITTEN_OUT = frozenset({"command", "steps", "row"})  #: texts that may name the run and its seed
 #: Keys that say what is measured: they may differ only where the criterion names them.
 MEASURED_BY = frozenset({"benchmark", "dataset", "split", "expected", "limit", "n", "protocol", "metric"})
 
@@ -30,12 +32,15 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     if not isinstance(data, Mapping):
         return None
     return {
-        k: _without_names(v, run) if k in WRITTEN_OUT else v for k, v in _flat(data, "") if not _set_aside(k)
+        k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
+        for k, v in _flat(data, "")
+        if not _set_aside(k)
     }
 
 
 def _set_aside(key: str) -> bool:
-    return key.partition(".")[0] in NOT_COMPARED or key.rpartition(".")[2] in SEEDS
+    aside = key.partition(".")[0] in NOT_COMPARED and key not in COMPARED
+    return aside or key.rpartition(".")[2].lower() in SEEDS
 
 
 def _without_names(value: Any, run: RunEvidence) -> Any:
