@@ -110,7 +110,7 @@ def _action(word: Word) -> str | None:
 
 
 def _check_conformance(runs: list[RunEvidence], entry: Any) -> list[str]:
-    """Refuse a phase whose plan was not checked or not realised; return what has to be said about the rest."""
+    """Refuse a phase whose plan was not checked or not realised; return notes on the others."""
     if not entry.conformance:
         return ["the criterion does not ask for plan conformance"]
     notes = []
