@@ -48,6 +48,32 @@ def _without_names(value: Any, run: RunEvidence) -> Any:
     if isinstance(value, list):
         return [_without_names(v, run) for v in value]
     if isinstance(value, Mapping):
+        return {
+            k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
+            for k, v in _flat(data, "")
+            if not _set_aside(k) and _reaches_program(k, data)
+        }
+
+
+def _reaches_program(key: str, data: Mapping[str, Any]) -> bool:
+    """False for a tracker column that no command uses: purpose, notes and the like are for people."""
+    part, _, column = key.partition(".")
+    if part != "row":
+        return True
+    texts = repr((data.get("command"), data.get("steps")))
+    return "row[" in texts and column in texts
+
+
+def _set_aside(key: str) -> bool:
+    aside = key.partition(".")[0] in NOT_COMPARED and key not in COMPARED
+    return aside or key.rpartition(".")[2].lower() in SEEDS
+
+
+def _without_names(value: Any, run: RunEvidence) -> Any:
+    """A command written out in full names the run and its seed: neither is a difference."""
+    if isinstance(value, list):
+        return [_without_names(v, run) for v in value]
+    if isinstance(value, Mapping):
         return {k: _without_names(v, run) for k, v in value.items()}
     if not isinstance(value, str):
         return value
