@@ -34,25 +34,8 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     return {
         k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
         for k, v in _flat(data, "")
-        if not _set_aside(k)
+        if not _set_aside(k) and _reaches_program(k, data)
     }
-
-
-def _set_aside(key: str) -> bool:
-    aside = key.partition(".")[0] in NOT_COMPARED and key not in COMPARED
-    return aside or key.rpartition(".")[2].lower() in SEEDS
-
-
-def _without_names(value: Any, run: RunEvidence) -> Any:
-    """A command written out in full names the run and its seed: neither is a difference."""
-    if isinstance(value, list):
-        return [_without_names(v, run) for v in value]
-    if isinstance(value, Mapping):
-        return {
-            k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
-            for k, v in _flat(data, "")
-            if not _set_aside(k) and _reaches_program(k, data)
-        }
 
 
 def _reaches_program(key: str, data: Mapping[str, Any]) -> bool:
