@@ -33,6 +33,8 @@ _LOST = re.compile(
     rb"|apiconnectionerror|tcp (?:connection )?closed"
 )
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
+#: numbers that stand alone and may be a status; their words in the catalogue are found by this
+STATUS_NUMBER = re.compile(rb"(?<![\d.])(?:4(?:0[0-9]|22|29)|5(?:0[0-9]|29))(?!\d|\.\d)")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 
 _EXTRA = (
@@ -95,10 +97,13 @@ def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
     short = b"\n".join(bare) if size < len(low) // 2 else low
     found = set()
     for word in words:
+        if word.isdigit():
+            continue
         raw = word.encode()
         place = low if any(c in _DIGITS for c in raw) else short
         if raw in place:
             found.add(word)
+    found.update(m[0].decode() for m in STATUS_NUMBER.finditer(low))
     return found
 
 
@@ -106,17 +111,34 @@ def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each line that holds `word`, cut to a window in long lines."""
     at = low.find(word)
     while at >= 0:
-        begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
-        end = low.find(b"\n", at, at + WINDOW)
-        end = min(len(low), at + WINDOW) if end < 0 else end
+        begin, end = _line_at(low, at)
         yield begin, end
         at = low.find(word, end)
 
 
+def _line_at(low: bytes, at: int) -> tuple[int, int]:
+    begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
+    end = low.find(b"\n", at, at + WINDOW)
+    return begin, min(len(low), at + WINDOW) if end < 0 else end
+
+
+def _lines_with_numbers(low: bytes, words: set[str]) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield (begin, end) and the number for lines with a status number of `words`."""
+    for found in STATUS_NUMBER.finditer(low):
+        word = found[0].decode()
+        if word in words:
+            yield _line_at(low, found.start()), word
+
+
 def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], catalogue: Any) -> None:
     places: dict[tuple[int, int], set[str]] = {}
+    numbers = {w for w in words if w.isdigit()}
+    for place, word in _lines_with_numbers(low, numbers) if numbers else ():
+        places.setdefault(place, set()).add(word)
+        if len(places) >= CHECKS:
+            break
     for word in words:
-        for place in _lines_with(low, word.encode()):
+        for place in _lines_with(low, word.encode()) if word not in numbers else ():
             places.setdefault(place, set()).add(word)
             if len(places) >= CHECKS:
                 break
@@ -165,7 +187,8 @@ def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
             counters["forbidden"] += status == 403
             counters["server_errors"] += 500 <= status < 600
     if present & {"too many requests", "429", "rate limit"}:
-        seen = {line for w in (b"too many requests", b"429", b"rate limit") for line in _lines_with(low, w)}
+        seen = {line for w in (b"too many requests", b"rate limit") for line in _lines_with(low, w)}
+        seen |= {line for line, _ in _lines_with_numbers(low, {"429"})}
         for begin, end in seen:
             line = low[begin:end]
             counters["limited"] += bool(_LIMITED.search(line)) and not (
