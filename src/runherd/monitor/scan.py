@@ -34,7 +34,7 @@ _LOST = re.compile(
 )
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
 #: numbers that stand alone and may be a status; their words in the catalogue are found by this
-STATUS_NUMBER = re.compile(rb"(?<![\d.])(?:4(?:0[0-9]|22|29)|5(?:0[0-9]|29))(?!\d|\.\d)")
+STATUS_NUMBER = re.compile(rb"[45](?:0[0-9]|2[29])")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 
 _EXTRA = (
@@ -77,13 +77,15 @@ def empty() -> dict[str, Any]:
 def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
     """Add what `block` holds to `counters`; `catalogue` is a `diagnose.catalogue.Catalogue`."""
     low = block.data.translate(_TO_LINES).lower()
+    numbers = _status_numbers(low)
     present = _present(low, (*catalogue.by_word, *_EXTRA, *_EXTRA_LOST))
+    present.update(word for _, word in numbers)
     if "loss" in present:
         _losses(low, counters)
     if "cache" in present:
         _cache(low, counters)
-    _calls(low, present, counters)
-    _hits(block, low, [w for w in present if w in catalogue.by_word], counters, catalogue)
+    _calls(low, present, numbers, counters)
+    _hits(block, low, [w for w in present if w in catalogue.by_word], numbers, counters, catalogue)
     if "traceback (most recent call last)" in present:
         found = [block.offset + m.start() for m in re.finditer(rb"traceback \(most recent call last\)", low)]
         counters["tracebacks"] = (counters["tracebacks"] + found)[-50:]
@@ -103,8 +105,19 @@ def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
         place = low if any(c in _DIGITS for c in raw) else short
         if raw in place:
             found.add(word)
-    found.update(m[0].decode() for m in STATUS_NUMBER.finditer(low))
     return found
+
+
+def _status_numbers(low: bytes) -> list[tuple[int, str]]:
+    """Return (position, number) of the status numbers that stand alone."""
+    out = []
+    for found in STATUS_NUMBER.finditer(low):
+        begin, end = found.span()
+        before, after = low[begin - 1 : begin], low[end : end + 1]
+        alone = not (before.isdigit() or before == b"." or after.isdigit())
+        if alone and not (after == b"." and low[end + 1 : end + 2].isdigit()):
+            out.append((begin, found[0].decode()))
+    return out
 
 
 def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
@@ -122,23 +135,20 @@ def _line_at(low: bytes, at: int) -> tuple[int, int]:
     return begin, min(len(low), at + WINDOW) if end < 0 else end
 
 
-def _lines_with_numbers(low: bytes, words: set[str]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield (begin, end) and the number for lines with a status number of `words`."""
-    for found in STATUS_NUMBER.finditer(low):
-        word = found[0].decode()
-        if word in words:
-            yield _line_at(low, found.start()), word
-
-
-def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], catalogue: Any) -> None:
+def _hits(
+    block: Block,
+    low: bytes,
+    words: list[str],
+    numbers: list[tuple[int, str]],
+    counters: dict[str, Any],
+    catalogue: Any,
+) -> None:
     places: dict[tuple[int, int], set[str]] = {}
-    numbers = {w for w in words if w.isdigit()}
-    for place, word in _lines_with_numbers(low, numbers) if numbers else ():
-        places.setdefault(place, set()).add(word)
-        if len(places) >= CHECKS:
-            break
+    for at, word in numbers:
+        if word in catalogue.by_word and len(places) < CHECKS:
+            places.setdefault(_line_at(low, at), set()).add(word)
     for word in words:
-        for place in _lines_with(low, word.encode()) if word not in numbers else ():
+        for place in _lines_with(low, word.encode()) if not word.isdigit() else ():
             places.setdefault(place, set()).add(word)
             if len(places) >= CHECKS:
                 break
@@ -178,7 +188,7 @@ def _cache(low: bytes, counters: dict[str, Any]) -> None:
         counters["cache_hits" if one[1] == b"hit" else "cache_misses"] += 1
 
 
-def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
+def _calls(low: bytes, present: set[str], numbers: list[tuple[int, str]], counters: dict[str, Any]) -> None:
     if "http/" in present:
         for found in _STATUS.finditer(low):
             status = int(found[1])
@@ -188,7 +198,7 @@ def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
             counters["server_errors"] += 500 <= status < 600
     if present & {"too many requests", "429", "rate limit"}:
         seen = {line for w in (b"too many requests", b"rate limit") for line in _lines_with(low, w)}
-        seen |= {line for line, _ in _lines_with_numbers(low, {"429"})}
+        seen |= {_line_at(low, at) for at, word in numbers if word == "429"}
         for begin, end in seen:
             line = low[begin:end]
             counters["limited"] += bool(_LIMITED.search(line)) and not (
@@ -205,7 +215,7 @@ def _progress(block: Block, low: bytes, counters: dict[str, Any]) -> None:
     """Find the last sign of progress, from the end of the block backwards."""
     end = len(low)
     for _ in range(BACK_LINES):
-        if end <= 0:
+        if end <= 0 or len(low) - end > TAIL:
             return
         begin = max(low.rfind(b"\n", 0, end) + 1, end - WINDOW)
         text = block.data[begin:end].decode("utf-8", "replace")
