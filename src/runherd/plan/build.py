@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from runherd.errors import Problem, UserError, did_you_mean, fail
 from runherd.files import Layout, encode_id
 from runherd.plan import requests, stages
-from runherd.plan.model import Plan, RunPlan, StagePlan
+from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan
 from runherd.plan.options import Options
 from runherd.plan.summary import Index, Summary
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from runherd.config import ProjectConfig, Spec
     from runherd.tracker import Document, Row
 
-PUBLISHED = ("result", "validation", "cost")
 MAX_NAME_BYTES = 120
 
 
