@@ -13,10 +13,10 @@ from runherd.plan.checks import check_needs, check_options, usable_rows
 from runherd.plan.draft import Draft, items_of
 from runherd.plan.model import Plan, StagePlan
 from runherd.plan.options import Options
-from runherd.plan.rows import PUBLISHED, plan_runs
+from runherd.plan.rows import plan_runs
 from runherd.plan.summary import Index
 
-__all__ = ["PUBLISHED", "Draft", "build"]
+__all__ = ["Draft", "build"]
 
 
 def build(root: Path, options: Options, typed: Collection[str] = (), *, specs: bool = True) -> Draft:

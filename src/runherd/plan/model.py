@@ -10,6 +10,7 @@ from runherd.errors import fail
 from runherd.files import encode_id
 
 SCHEMA = 1
+PUBLISHED = ("result", "validation", "cost")  #: records of which results/<id>/ holds copies
 HOLDING = ("MUST", "UNKNOWN")  #: priorities whose rows a gate waits for; no priority is read as MUST
 
 

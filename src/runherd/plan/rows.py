@@ -10,15 +10,13 @@ from runherd.errors import Problem, UserError
 from runherd.files import Layout, encode_id
 from runherd.plan import requests, stages
 from runherd.plan.draft import Draft, Item
-from runherd.plan.model import RunPlan
+from runherd.plan.model import PUBLISHED, RunPlan
 from runherd.plan.options import Options
 from runherd.plan.stale import identity_changes, stale_problem
 from runherd.plan.summary import Summary
 
 if TYPE_CHECKING:
     from runherd.config import Spec
-
-PUBLISHED = ("result", "validation", "cost")
 
 
 def plan_runs(draft: Draft, options: Options, typed: Collection[str]) -> tuple[list[RunPlan], list[str]]:

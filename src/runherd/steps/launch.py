@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, cost, exitcodes, locks, processes
-from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle.finish import end
@@ -114,6 +113,8 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
     summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
     found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
     if found is None and plan.budget:
+        from runherd.config.walltime import seconds as wall_time_s
+
         execution = data.get("execution") or {}
         limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
         next_hours = limit_s * int(execution.get("gpus") or 0) / 3600

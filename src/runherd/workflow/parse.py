@@ -18,8 +18,8 @@ from runherd.config import save_cache
 from runherd.errors import UserError
 from runherd.files import Layout, encode_id
 from runherd.plan import store
-from runherd.plan.build import PUBLISHED, Draft, build
-from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
+from runherd.plan.build import Draft, build
+from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
