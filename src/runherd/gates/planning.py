@@ -143,7 +143,7 @@ def _by_items(
 
 
 def _item_spread(entry: Any, baseline: Sequence[float]) -> ItemSpread:
-    """As the criterion says; else as if both sides erred independently, each as often as the finished baseline.
+    """As the criterion says; else as if both sides erred independently, as often as the finished baseline.
 
     Sides that share their items agree more than that, so 20 % is the most that is assumed.
     """
