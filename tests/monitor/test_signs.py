@@ -36,7 +36,7 @@ def look(**change: Any) -> Evidence:
             look(losses=(*(1.0 / i for i in range(1, 20)), 9.0)),
             {},
             [],
-            ["the loss jumped to 9, 90 times its median"],
+            ["the loss jumped to 9, 81 times its median"],
         ),
         (look(rates=[0.1] * 20, done=50, expected=100), COSINE, [], ["the schedule is cosine"]),
         (look(rates=[0.1] * 20, done=10, expected=100), COSINE, [], []),
