@@ -359,7 +359,8 @@ def test_vlmevalkit_xlsx(folder: Path) -> None:
     ns = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     strings = "".join(f"<si><t>{t}</t></si>" for t in ("index", "prediction", "hit", "Ä &amp; B"))
     cells = (
-        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>'
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>'
+        '<c r="C1" t="s"><v>2</v></c></row>'
         '<row r="2"><c r="A2"><v>7</v></c><c r="B2" t="s"><v>3</v></c><c r="C2"><v>1</v></c></row>'
         '<row r="3"><c r="A3"><v>8</v></c><c r="C3"><v>0</v></c></row>'
     )

@@ -79,7 +79,7 @@ def test_explain_the_frozen_spec(
 
 def test_an_unknown_run(project: ProjectConfig, root: Path) -> None:
     """A misspelt run or sub-run has a suggestion."""
-    for word, near in (("R00l", "R001"), ("R002[seed=3]", "R002[seed=")):
+    for word, near in (("R0O1", "R001"), ("R002[seed=3]", "R002[seed=")):
         with pytest.raises(UserError) as caught:
             call("explain", word, "--root", str(root))
         assert f"did you mean `{near}" in str(caught.value)

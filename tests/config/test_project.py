@@ -34,7 +34,8 @@ def test_the_file_and_overrides(write: Write, root: Path) -> None:
     """The file sets, a command line overrides; places reach the layout."""
     write(
         {
-            "configs/project.yaml": "tracker: t.md\npaths: {runs: my runs}\nstages: [M1, 2, Later]\nbudget: {gpu_hours: 5}\n"
+            "configs/project.yaml": "tracker: t.md\npaths: {runs: my runs}\n"
+            "stages: [M1, 2, Later]\nbudget: {gpu_hours: 5}\n"
         }
     )
     project = load_project(root, {"tracker": "o.md", "results": "out"})
@@ -56,7 +57,8 @@ def test_all_mistakes_at_once_with_lines(write: Write) -> None:
     with pytest.raises(UserError) as caught:
         write(
             {
-                "configs/project.yaml": "trakcer: x\nstages: [M1, M1]\npatterns:\n  'R*':\n    n: 3\n    paramz: {}\nbudget: 5\n"
+                "configs/project.yaml": "trakcer: x\nstages: [M1, M1]\npatterns:\n  'R*':\n"
+                "    n: 3\n    paramz: {}\nbudget: 5\n"
             }
         )
     text = str(caught.value)

@@ -1,5 +1,8 @@
 """First cause over cascade: reports of launchers, ranks, schedulers, chains of exceptions."""
 
+# log lines stand as they are written
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -74,6 +74,8 @@ def test_where_nothing_can_be_said_that_is_said(project: Project) -> None:
     (blank,) = planned(project, CLAIM % (*THREE, "margin: 0.01"))
     (few,) = planned(project, CLAIM % ("A1", "B1", "planned_items: 8"))
     assert [p.detectable for p in (lone, blank, few)] == [None] * 3
+    (unknown,) = planned(project, CLAIM % (*THREE, "pair_on: items"))
+    assert "write `planned_items`" in unknown.sentence()
     assert "no test is possible" in lone.sentence()
     assert "write `planned_sd`" in blank.sentence()
     assert "no difference is detectable" in few.sentence()

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

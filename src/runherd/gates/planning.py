@@ -95,6 +95,8 @@ def _smallest(
 ) -> tuple[float | None, str]:
     if items is not None:
         return _by_items(entry, seeds, items, sd, alpha)
+    if entry.pair_on == "items":
+        return None, "the number of items is not known: write `planned_items`, or `expected` in the runs"
     if min(seeds) < 2:
         return None, "one seed and no items on record: no test is possible; plan more seeds, or items"
     if sd is None:

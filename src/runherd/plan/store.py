@@ -11,7 +11,7 @@ from runherd.files import Layout, encode_id, read_json, write_json
 from runherd.plan.model import Plan
 
 if TYPE_CHECKING:  # the planner is loaded only where a plan is made: jobs read the frozen one
-    from runherd.plan.build import Draft
+    from runherd.plan.draft import Draft
     from runherd.plan.options import Options
 
 VARIABLE = "RUNHERD_PLAN"  #: names the plan file for the jobs of this invocation
@@ -46,13 +46,13 @@ def discard(layout: Layout, nonce: str) -> None:
 def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
     """What is frozen for a run: its spec, and where its row stands."""
     from runherd import config
-    from runherd.plan.build import row_input
 
-    run, row = draft.plan.run(run_id), draft.rows[run_id]
+    run, item = draft.plan.run(run_id), draft.items[run_id]
     return {
         **spec.to_json(), "stage": run.stage, "priority": run.priority, "tracker": draft.plan.tracker,
-        "row": dict(row.columns), "columns": dict(draft.project.columns),
-        "content_key": config.content_key(draft.project, row_input(row), {}),
+        "row": dict(item.row.columns), "row_id": item.row.id, "siblings": list(item.siblings),
+        "columns": dict(draft.project.columns),
+        "content_key": config.content_key(draft.project, item.input, {}),
     }  # fmt: skip
 
 
