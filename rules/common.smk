@@ -25,7 +25,8 @@ for name, reason in HERD.nothing_to_do():
 for name, stamps in HERD.groups():
 
     rule:
-        name: name
+        name:
+            name
         input:
             HERD.hook,
             stamps,
