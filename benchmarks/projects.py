@@ -8,7 +8,8 @@ from pathlib import Path
 from runherd import config, ledger, tracker
 from runherd.files import write_json
 from runherd.lifecycle.request import open_generation
-from runherd.plan.build import PUBLISHED, Draft, build
+from runherd.plan.build import Draft, build
+from runherd.plan.model import PUBLISHED
 from runherd.plan.options import Options
 from runherd.plan.store import spec_record
 from runherd.plan.summary import Index

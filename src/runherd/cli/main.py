@@ -22,6 +22,7 @@ COMMANDS = {
     "monitor": ("watch_commands", "look at one run, ours or not, in one line"),
     "cancel": ("control_commands", "stop a run for good; its checkpoint is kept"),
     "adopt": ("control_commands", "take over a run that runherd did not start"),
+    "rerun": ("control_commands", "repeat a finished run from its frozen spec and commit, and compare"),
     "sync": ("control_commands", "write what the ledgers say into the tracker"),
     "validate": ("watch_commands", "check the data quality of a result"),
     "cost": ("state_commands", "what runs, stages and the campaign have cost"),

@@ -30,6 +30,9 @@ class Recorder:
             self.right += bool(item["correct"])
         self._write("items.jsonl", item)
 
+    def batch(self, items: list[Any]) -> bool:
+        return False
+
     def point(self, row: dict[str, Any]) -> None:
         self.n_points += 1
         plain = {k: v for k, v in row.items() if v is None or isinstance(v, int | float | str)}

@@ -51,10 +51,12 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
     env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
     names = step_names(spec)
+    frozen = frozen_spec(place)
+    root = str(frozen.get("code_root") or layout.root)
     steps: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         values = CommandValues(
-            root=str(layout.root), spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
+            root=root, spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
             gpus=chosen.uuids, step=i if len(names) > 1 else None,
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
@@ -74,7 +76,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(layout.root, str(frozen_spec(place).get("tracker") or "")), "host": processes.hostname(),
+        "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
 
 
