@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from runherd.config import ProjectConfig, RowInput, Spec, compare_identity, identity, is_same, resolve
+from runherd.config import ProjectConfig, RowInput, Spec, compare_identity, is_same, resolve
 from runherd.config.check import all_keys
+from runherd.config.identity import VERSIONS, identity
 from runherd.errors import UserError
 
 Run = Callable[..., Spec]
@@ -28,8 +29,6 @@ def test_golden_identities(path: Path) -> None:
 
 def test_every_version_has_golden_values() -> None:
     """A version that specs were frozen under keeps at least two recorded specs."""
-    from runherd.config.identity import VERSIONS
-
     for version in VERSIONS:
         assert len(list((GOLDEN / f"v{version}").glob("*.json"))) >= 2
 
@@ -163,7 +162,7 @@ def test_marked_environment_variables_count(run: Run) -> None:
 
 def test_an_upgrade_makes_nothing_stale(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A later version with a further key, and a default for it, leaves older specs current."""
-    import runherd.config.identity as module
+    from runherd.config import identity as module
 
     frozen = run(TEXT)
     monkeypatch.setitem(module.VERSIONS, 2, (*module.VERSIONS[1], "wandb.project"))
@@ -178,8 +177,6 @@ def test_an_upgrade_makes_nothing_stale(run: Run, monkeypatch: pytest.MonkeyPatc
 
 def test_every_identity_key_is_a_key_that_can_be_set() -> None:
     """No version lists a key that does not exist (a typing mistake there would count nothing)."""
-    from runherd.config.identity import VERSIONS
-
     known = {*all_keys(), "row", "env"}
     for keys in VERSIONS.values():
         assert {key.removesuffix(".*") for key in keys} <= known

@@ -27,7 +27,7 @@ from runherd.gates.usable import Direction
 STUDIES = 2_000
 ALPHA = 0.05
 CONTEXT = Context("M2", Criteria(resamples=999), {})
-ENTRY = SimpleNamespace(pair_on="auto", test="auto", seeds="random", min_items=2)
+ENTRY = SimpleNamespace(pair_on="auto", test="auto", seeds="random", interval="auto", min_items=2)
 SLACK = 3.0 * np.sqrt(ALPHA * (1 - ALPHA) / STUDIES)  # three Monte-Carlo standard errors
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray | None]]

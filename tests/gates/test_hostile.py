@@ -99,6 +99,12 @@ def nan_score(project: Project) -> None:
     rewrite(project, "B1", [{"id": f"q{i:04d}", "score": float("nan")} for i in range(N)])
 
 
+def mixed_side(project: Project) -> None:
+    for i, rate in ((1, 0.1), (2, 0.01), (3, 0.1)):
+        project.run(f"A{i}", {"accuracy": 0.9 + i / 100}, seed=i, spec={"params": {"lr": rate}})
+        project.run(f"B{i}", {"accuracy": 0.7 + i / 100}, seed=i, spec={"params": {"lr": 1}})
+
+
 def all_ties(project: Project) -> None:
     project.answers("A1", GOOD)
     project.answers("B1", GOOD)
@@ -150,6 +156,12 @@ CASES: dict[str, tuple[Build, str, str]] = {
         (CLAIM % "").replace("accuracy", "score, higher_is_better: true"),
         "same +0.1000 on every item",
     ),
+    "a margin in points on fractions": (
+        pair,
+        CLAIM % ", margin: 1",
+        "as wide as any difference between fractions",
+    ),
+    "two configurations on one side": (mixed_side, SEEDS % "", "A1 and A2 differ in more than the seed"),
     "all ties": (all_ties, CLAIM % "", "all ties"),
     "half the items shared": (half_overlap, CLAIM % "", "share 100 of 300 items"),
     "an item twice": (repeated_item, CLAIM % "", "holds the item q0000 more than once"),
@@ -287,6 +299,17 @@ def test_an_interval_that_spans_the_margin_is_inconclusive(project: Project) -> 
     by_interval = project.judge("M2", CLAIM % ", margin: 0.28, decide_by: interval").checks[0]
     assert by_interval.verdict == "INCONCLUSIVE"
     assert project.judge("M2", CLAIM % ", margin: 0.28").verdict == "PASS"
+
+
+def test_a_bootstrap_interval_by_choice(project: Project) -> None:
+    """Near Newcombe's on 200 items, and repeatable."""
+    pair(project)
+    usual, asked, again = (
+        project.judge("M2", CLAIM % more).checks[0].interval for more in ("", *[", interval: bootstrap"] * 2)
+    )
+    assert usual and asked and asked == again
+    assert "bootstrap over items" in asked["method"]
+    assert (asked["low"], asked["high"]) == pytest.approx((usual["low"], usual["high"]), abs=0.02)
 
 
 def test_nulls_count_as_wrong_and_are_said(project: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -127,4 +126,4 @@ def test_processes_an_editor_and_a_reader(tmp_path: Path) -> None:
     missing = [run_id for run_id, note in expected.items() if shown[run_id] != f"by hand [runherd: {note}]"]
     assert len(missing) <= clobbered
     assert all(row.status is Status.DONE for row in read(path).rows if row.id not in missing)
-    assert os.listdir(tmp_path) == [path.name]
+    assert list(tmp_path.iterdir()) == [path]

@@ -2,33 +2,72 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from runherd.collect import jsonl, native
+from runherd.collect.formats_common import is_fresh
 from runherd.collect.jsonstream import first_keys
 from runherd.collect.reading import Reader, Request
 from runherd.errors import did_you_mean, fail
 
-CLOCK_SLACK_S = 0.05  # a file system's time stamp may lag the clock by a tick
-
-READERS: dict[str, Reader] = {
-    "per_item": native.read,
-    "jsonl": jsonl.read,
-}
-
 Keys = dict[str, Any] | None
 Test = Callable[[Path, bytes, Keys], bool]
 
+#: format -> (module, function); a reader is imported when its format is met
+_READERS = {
+    "wandb": ("wandb_file", "read"),
+    "wandb_summary": ("wandb_file", "read_summary"),
+    "tensorboard": ("tensorboard", "read"),
+    "inspect_eval": ("inspect_log", "read_eval"),
+    "inspect_json": ("inspect_log", "read_json"),
+    "lm_eval": ("lm_eval", "read"),
+    "trainer_state": ("trainer_state", "read"),
+    "opencompass": ("opencompass", "read"),
+    "vlmevalkit": ("vlmeval", "read"),
+    "lightning": ("lightning", "read"),
+    "jmespath": ("declared", "read_jmespath"),
+    "stdout": ("declared", "read_stdout"),
+}
+BUILT_IN: dict[str, Reader] = {"jsonl": jsonl.read, "per_item": native.read}
+ENTRY_POINTS = "runherd.collectors"  #: a name -> reader of another package
+
+
+def names() -> list[str]:
+    """Return the names that `collect.format` may have, beside "auto"."""
+    return [*BUILT_IN, *_READERS, *(e.name for e in _entry_points())]
+
+
+def reader(name: str) -> Reader:
+    """Return the reader of a format; raises KeyError for an unknown one."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    if name in _READERS:
+        module, function = _READERS[name]
+        found: Reader = getattr(importlib.import_module(f"runherd.collect.{module}"), function)
+        return found
+    for entry in _entry_points():
+        if entry.name == name:
+            loaded: Reader = entry.load()
+            return loaded
+    raise KeyError(name)
+
+
+def _entry_points() -> list[Any]:
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=ENTRY_POINTS))
+
 
 def _is_jsonl(path: Path, start: bytes, keys: Keys) -> bool:
-    lines = [line for line in start.splitlines() if line.strip()]
-    if not lines or not lines[0].lstrip().startswith(b"{"):
+    if not start.lstrip().startswith(b"{"):
         return False
     if path.suffix in (".jsonl", ".ndjson"):
         return True
+    lines = [line for line in start.splitlines() if line.strip()]
     return len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
 
 
@@ -36,8 +75,78 @@ def _is_json(path: Path, start: bytes, keys: Keys) -> bool:
     return start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 
+def _is_wandb(path: Path, start: bytes, keys: Keys) -> bool:
+    return start.startswith(b":W&B")
+
+
+def _is_wandb_summary(path: Path, start: bytes, keys: Keys) -> bool:
+    return keys is not None and "_wandb" in keys and ("_runtime" in keys or len(keys) == 1 or "_step" in keys)
+
+
+def _is_tensorboard(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.tensorboard import is_events
+
+    return is_events(start)
+
+
+def _is_inspect_eval(path: Path, start: bytes, keys: Keys) -> bool:
+    if not start.startswith(b"PK"):
+        return False
+    from runherd.collect.inspect_log import is_eval
+
+    return is_eval(path)
+
+
+def _is_inspect_json(path: Path, start: bytes, keys: Keys) -> bool:
+    return keys is not None and {"version", "status", "eval"} <= keys.keys()
+
+
+def _is_lm_eval(path: Path, start: bytes, keys: Keys) -> bool:
+    if keys is None or not isinstance(keys.get("results"), dict):
+        return path.name.startswith("results_") and b'"results"' in start[:200] and b"," in start
+    inner = [v for v in keys["results"].values() if isinstance(v, dict)]
+    return any("," in key for values in inner for key in values)
+
+
+def _is_trainer_state(path: Path, start: bytes, keys: Keys) -> bool:
+    return keys is not None and "log_history" in keys and ("global_step" in keys or "max_steps" in keys)
+
+
+def _is_opencompass(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.opencompass import is_predictions, root_of
+
+    return path.suffix == ".json" and (root_of(path) is not None or is_predictions(keys))
+
+
+def _is_vlmevalkit(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.vlmeval import is_predictions
+
+    return is_predictions(path, start, keys)
+
+
+def _is_lightning(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.lightning import is_metrics
+
+    return path.suffix == ".csv" and is_metrics(start)
+
+
 #: the particular before the general
-TESTS: list[tuple[str, Test]] = [("jsonl", _is_jsonl), ("per_item", _is_json)]
+TESTS: list[tuple[str, Test]] = [
+    ("wandb", _is_wandb),
+    ("tensorboard", _is_tensorboard),
+    ("inspect_eval", _is_inspect_eval),
+    ("inspect_json", _is_inspect_json),
+    ("lm_eval", _is_lm_eval),
+    ("trainer_state", _is_trainer_state),
+    ("wandb_summary", _is_wandb_summary),
+    ("opencompass", _is_opencompass),
+    ("vlmevalkit", _is_vlmevalkit),
+    ("lightning", _is_lightning),
+    ("jsonl", _is_jsonl),
+    ("per_item", _is_json),
+]
+#: files that tools write beside their results and that hold none
+NO_RESULTS = ("wandb-metadata.json", "config.json", "status.json", "package.json", "tokenizer.json")
 
 
 def know(path: Path) -> str | None:
@@ -51,26 +160,38 @@ def know(path: Path) -> str | None:
 def find(place: Path, work_dir: Path, request: Request) -> tuple[str, Path | None, str | None]:
     """Choose the file to collect from: (format, path, None), or ("", None, why not)."""
     wanted = str(request.settings.get("format") or "auto")
-    if wanted != "auto" and wanted not in READERS:
-        near = did_you_mean(wanted, READERS)
+    if wanted != "auto" and wanted not in names():
+        near = did_you_mean(wanted, names())
         raise fail(
             "unknown result format",
             where="collect.format",
             value=wanted,
-            allowed=", ".join(["auto", *READERS]),
+            allowed=", ".join(["auto", *names()]),
             hint=f"did you mean {near!r}?" if near else None,
         )
+    if wanted == "stdout" and request.log is not None:
+        place = request.log
     refusal = None
     for path in _candidates(place, work_dir):
-        refusal = refusal or stale(path, request.not_before)
-        if stale(path, request.not_before):
+        if not is_fresh(path, request.not_before):
+            refusal = refusal or stale(path)
             continue
         name = wanted if wanted != "auto" else know(path)
-        if name:
+        if name and (path == place or wanted != "auto" or _looks_like_result(path, name)):
             return name, path, None
         if path == place:
             refusal = _unknown(path)
     return "", None, refusal or f"{place} does not exist"
+
+
+def _looks_like_result(path: Path, name: str) -> bool:
+    """Of files that nobody named, plain JSON counts only if it speaks of items, metrics or a curve."""
+    keys = first_keys(path) or {}
+    if name == "per_item":
+        return bool(keys.keys() & {"per_item", "metrics", "history", "accuracy"})
+    if name == "jsonl":
+        return bool(keys.keys() & {"id", "response", "correct", "step", "prediction", "question_id"})
+    return True
 
 
 def _unknown(path: Path) -> str:
@@ -79,12 +200,9 @@ def _unknown(path: Path) -> str:
     return f"{path.name} is in no format that is known (set collect.format)"
 
 
-def stale(path: Path, not_before: float) -> str | None:
-    """Say why a file is too old to be this run's, or None when it is new enough."""
-    written = path.stat().st_mtime
-    if written + CLOCK_SLACK_S >= not_before:
-        return None
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(written))
+def stale(path: Path) -> str:
+    """Say that a file is too old to be this run's."""
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime))
     return f"{path.name} is older than this run: it was written at {when}"
 
 
@@ -95,5 +213,16 @@ def _candidates(place: Path, work_dir: Path) -> Iterator[Path]:
         return
     for folder in dict.fromkeys((place, work_dir)):
         if folder.is_dir():
-            files = [p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")]
-            yield from sorted(files, key=lambda p: p.stat().st_mtime, reverse=True)
+            files = [p for p in folder.rglob("*") if p.is_file() and _may_hold_results(p)]
+            yield from sorted(files, key=lambda p: (_weight(p), p.stat().st_mtime), reverse=True)
+
+
+def _may_hold_results(path: Path) -> bool:
+    return not path.name.startswith((".", "tmp_")) and path.name not in NO_RESULTS
+
+
+def _weight(path: Path) -> int:
+    """Aggregates before the files of single items, which their reader finds by itself."""
+    if path.name.startswith("samples_"):
+        return 0
+    return 2 if path.parent.parent.name == "results" else 1

@@ -64,7 +64,7 @@ def collect(
         name, path, refusal = formats.find(place, work_dir, request)
         if path is None:
             return Collected(missing=refusal)
-        reading = formats.READERS[name](path, request, recorder)
+        reading = formats.reader(name)(path, request, recorder)
         return _facts(name, reading, recorder, spec_data)
     except OSError as error:
         return Collected(missing=f"{place.name} cannot be read: {error.strerror or error}")
@@ -88,7 +88,8 @@ def _facts(name: str, reading: Reading, recorder: Recorder, spec_data: Mapping[s
     if missing is None and expected and n_items is not None and n_items < expected:
         missing = f"{n_items} of {expected} items are there"
     metrics = dict(reading.metrics)
-    if recorder.judged and "accuracy" not in metrics:
+    told = {part for name in metrics for part in name.split("/")}
+    if recorder.judged and not told & {"accuracy", "acc"}:
         metrics["accuracy"] = recorder.right / recorder.n_items
     findings += _model_changed(reading, spec_data)
     items, curve = recorder.commit()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from runherd.config.commandline import set_values
 from runherd.config.contentkey import content_key
 from runherd.config.grid import expand
-from runherd.config.identity import compare_identity, identity, is_identity_key, is_same
+from runherd.config.identity import compare_identity, is_identity_key, is_same
 from runherd.config.project import ProjectConfig, load_project, save_cache, shipped_defaults_dir
 from runherd.config.render import Command, CommandValues, check_command, render_command, steps
 from runherd.config.resolve import resolve
@@ -27,7 +27,6 @@ __all__ = [
     "compare_identity",
     "content_key",
     "expand",
-    "identity",
     "is_identity_key",
     "is_same",
     "load_project",

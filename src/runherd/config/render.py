@@ -25,7 +25,8 @@ class CommandValues:
     `result` and `checkpoint` None: taken from `output.result` and
     `output.checkpoint`. `step`: name or index of one of `steps:`. `dryrun`:
     use `dryrun.command` where there is one. `limit` and `workers` None: the
-    spec's own. `gpus`: device ids as the program sees them.
+    spec's own. `gpus`: device ids as the program sees them. `python`: what
+    `{{ python }}` is where `execution.python` is not set.
     """
 
     root: str
@@ -40,6 +41,7 @@ class CommandValues:
     step: str | int | None = None
     dryrun: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    python: str = sys.executable
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
     env = _environment(spec, names, values)
     cwd = str(Path(values.root) / (lookup(spec.data, "execution.cwd") or "."))
     activate = activation(lookup(spec.data, "execution.activate"), Path(values.root))
+    interpreter = lookup(spec.data, "execution.shell") or "/bin/bash"
     argv: list[str] | None = None
     shell: str | None = None
     if isinstance(written, list):
@@ -94,7 +97,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
         if activate:
             argv = ["/bin/bash", "-c", f'{activate}\nexec "$@"', "bash", *argv]
     else:
-        shell = template.render_shell(written, names, where)
+        shell = template.render_shell(written, names, where, interpreter)
         if not shell.strip():
             raise UserError(Problem("the command is empty", where))
         if activate:
@@ -106,7 +109,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
         cwd,
         names["result"],
         names["checkpoint"],
-        lookup(spec.data, "execution.shell") or "/bin/bash",
+        interpreter,
     )
 
 
@@ -132,7 +135,7 @@ def command_names(spec: Spec, values: CommandValues) -> dict[str, Any]:
         "expected": limit if values.limit is not None else data.get("expected"),
         "gpus": ",".join(values.gpus),
         "workers": workers,
-        "python": lookup(data, "execution.python") or "python",
+        "python": lookup(data, "execution.python") or values.python,
         "own_python": sys.executable,
         "config_file": None if config_file is None else str(root / config_file),
         "params": data.get("params") or {},
@@ -304,7 +307,7 @@ def check_command(spec: Spec) -> list[Problem]:
             values = CommandValues(
                 root="/root",
                 spec_file="/spec.json",
-                workdir="/work",
+                workdir="/place/work",
                 resume=resume,
                 step=step,
                 dryrun=dryrun,

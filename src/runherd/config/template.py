@@ -12,6 +12,7 @@ import functools
 import json
 import re
 import shlex
+import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,9 +30,18 @@ class _Each(list[Any]):
     """A list whose items become one argument each."""
 
 
-def render_shell(template: str, names: Mapping[str, Any], where: str) -> str:
-    """Render a template for a shell. Raises `UserError` located at `where`."""
+def render_shell(
+    template: str, names: Mapping[str, Any], where: str, interpreter: str | None = "/bin/bash"
+) -> str:
+    """Render a template for a shell. Raises `UserError` located at `where`.
+
+    The text, with a plain word in place of each value, must also be valid for
+    the `interpreter` (`-n`): what a shell makes of broken text is not known.
+    """
     text, held = _render(template, names, where)
+    reason = _syntax_error(interpreter, _HOLD.sub(lambda m: _stand_in(held[int(m[1])]), text))
+    if reason:
+        raise UserError(Problem(f"the command is no valid shell text: {reason}", where))
     reader, out, at = ShellReader(), [], 0
     for match in _HOLD.finditer(text):
         before = text[at : match.start()]
@@ -51,6 +61,26 @@ def render_shell(template: str, names: Mapping[str, Any], where: str) -> str:
         at = match.end()
     out.append(text[at:])
     return "".join(out)
+
+
+def _stand_in(value: Any) -> str:
+    return str(value) if isinstance(value, _Raw) else "x"
+
+
+@functools.lru_cache(maxsize=1024)
+def _syntax_error(interpreter: str | None, text: str) -> str | None:
+    """What the shell says about text that it does not understand; None when it does, or is not there."""
+    if interpreter is None:
+        return None
+    try:
+        command = [interpreter, "-n"]
+        done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode == 0:
+        return None
+    first = done.stderr.decode(errors="replace").strip().split("\n")[0]
+    return first.removeprefix(f"{interpreter}: ") or f"exit code {done.returncode}"
 
 
 def render_argument(template: str, names: Mapping[str, Any], where: str) -> list[str]:
@@ -82,7 +112,8 @@ def _render(template: str, names: Mapping[str, Any], where: str) -> tuple[str, l
 
     def hold(value: Any) -> str:
         if isinstance(value, jinja2.Undefined):
-            str(value)  # raises, with the name
+            # A missing name raises here; `{{ x if y }}` without `else` gives nothing at all.
+            return str(value)
         if value is None:
             raise _Null
         held.append(value)
@@ -201,10 +232,6 @@ def _undefined_problem(message: str, names: Mapping[str, Any], where: str) -> Pr
     word = (match[1] or match[2]) if match else None
     known = [*names, *(names.get("params") or ())]
     near = did_you_mean(word, known) if word else None
-    if "inline if-expression" in message:
-        return Problem(
-            "a one-line `if` without `else` gives nothing", where, hint="write {% if x %}...{% endif %}"
-        )
     allowed = ", ".join(sorted(name for name in names if not name.startswith("_")))
     return Problem(
         f"the template uses a name that is not defined: {message}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -75,7 +75,11 @@ class Catalogue:
     def of_line(self, text: str) -> Iterator[Signature]:
         """Yield the causes that a line shows, root causes first."""
         low = text.lower()
-        near = {s.id: s for word, found in self.by_word.items() if word in low for s in found}
+        yield from self.of_words((word for word in self.by_word if word in low), text)
+
+    def of_words(self, words: Iterable[str], text: str) -> Iterator[Signature]:
+        """The same, where it is known which words the line holds."""
+        near = {s.id: s for word in words for s in self.by_word[word]}
         for signature in sorted(near.values(), key=lambda s: s.order):
             if signature.matches(text):
                 yield signature

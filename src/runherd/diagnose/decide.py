@@ -18,6 +18,7 @@ from runherd.diagnose.lines import Line
 from runherd.diagnose.tracebacks import Frame, Raised
 from runherd.monitor.progress import is_progress
 
+OWN_SIGNALS = frozenset({4, 6, 7, 8, 11})  #: that a process raises by its own fault
 NEAR_END = 60  # lines; without a traceback only what stands so near to the end can be its cause
 EVIDENCE_CHARS = 300
 
@@ -160,12 +161,14 @@ def _candidates(scene: _Scene) -> list[tuple[tuple[int, int, int], Cause]]:
             rank, cause = _of_traceback(scene, n)
             out.append((rank, replace(cause, confidence=0.5)))
     near = len(scene.lines) - NEAR_END
+    leads_only = all(rank[0] >= 2 for rank, _ in out)  # what was found so far is only a consequence
+    by_itself = scene.exit.signal is None or scene.exit.signal in OWN_SIGNALS
     for i, signature in scene.hits:
         if i in inside or i <= scene.last_progress:
             continue
-        if signature.fatal or (not out and i >= near and scene.exit.signal is None):
+        if signature.fatal or (leads_only and i >= near and by_itself):
             confidence = 0.9 if signature.fatal else 0.6
-            order = signature.order if signature.fatal else max(signature.order, 1)
+            order = 2 * signature.order + (not signature.fatal)
             out.append(((order, 1, i), _of_signature(signature, scene, (i,), confidence)))
     return out
 
@@ -188,7 +191,7 @@ def _of_traceback(scene: _Scene, n: int) -> tuple[tuple[int, int, int], Cause]:
     if known and not (known[0][0].order == 2 and len(chain) > 1 and chain[0] is not known[0][1]):
         signature = known[0][0]
         cause = _of_signature(signature, scene, (origin.end,), 0.95, origin, frame)
-        return (signature.order, elsewhere, origin.begin), cause
+        return (2 * signature.order, elsewhere, origin.begin), cause
     where = f" at {frame.file}:{frame.line}" if frame else ""
     place = f"@{frame.file.rpartition('/')[2]}:{frame.line}" if frame else ""
     cause = Cause(
@@ -204,7 +207,8 @@ def _of_traceback(scene: _Scene, n: int) -> tuple[tuple[int, int, int], Cause]:
         else "Mend the code.",
         "no",
     )
-    return (0, elsewhere, origin.begin), cause
+    group = origin.name.endswith("ExceptionGroup")  # its parts follow, and one of them is the cause
+    return (4 if group else 0, elsewhere, origin.begin), cause
 
 
 def _is_rank(raised: Raised, scene: _Scene) -> bool:
@@ -221,10 +225,9 @@ def _signatures_in(scene: _Scene, raised: Raised) -> list[Signature]:
 
 
 def _goes_on(scene: _Scene, raised: Raised, i: int) -> bool:
-    between = (scene.lines[j].text for j in range(raised.end + 1, i + 1))
-    return all(text.strip() and "Traceback" not in text for text in between) and not any(
-        r.begin <= i <= r.end for r in scene.raised if r is not raised
-    )
+    """Whether the message goes on in an indented line up to here."""
+    between = (tracebacks.unlabelled(scene.lines[j].text) for j in range(raised.end + 1, i + 1))
+    return all(text.startswith((" ", "\t")) for text in between)
 
 
 def _frame(origin: Raised, chain: Sequence[Raised]) -> Frame | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from runherd.diagnose import catalogue as catalogues
 from runherd.diagnose import checks
+from runherd.diagnose.changes import changes
 from runherd.diagnose.decide import EVIDENCE_CHARS, Cause, decide
 from runherd.diagnose.lines import Line, tail
 
@@ -30,6 +31,7 @@ class Diagnosis:
     checks: list[dict[str, str]] = field(default_factory=list)
     suggestion: str = ""
     restart_can_help: bool | None = None  #: None: perhaps
+    changed_since_good: list[dict[str, Any]] = field(default_factory=list)  #: {what, key, old, new}
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of diagnosis.json."""
@@ -46,6 +48,7 @@ class Diagnosis:
             "checks": self.checks,
             "suggestion": self.suggestion,
             "restart_can_help": self.restart_can_help,
+            "changed_since_good": self.changed_since_good,
         }
 
 
@@ -60,9 +63,11 @@ def diagnose(
     """Diagnose a run from its log and its exit.
 
     `exit_facts`: code, signal (number or name), oom_kill, sent_by, timed_out;
-    all optional. `evidence` feeds the ten checks: validation, curve, baseline,
-    result (as their records hold them). A log that is missing or unreadable is
-    an empty one; nothing is raised.
+    all optional. `evidence` feeds the ten checks: validation, result, baseline
+    (result records), siblings (result records of other seeds), curve (points);
+    and "now" and "last_good" ({spec, git, environment} each) tell what changed.
+    A log that is missing or unreadable is an empty one; nothing is raised but
+    `UserError` for a user's catalogue that cannot be read.
     """
     try:
         lines = tail(log)
@@ -119,6 +124,7 @@ def dress(
         checks.answer(cause, spec_data, evidence),
         cause.suggestion,
         {"yes": True, "no": False}.get(cause.restart),
+        changes(evidence.get("now") or {}, evidence["last_good"]) if evidence.get("last_good") else [],
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from runherd.gates.arms import Arms, gather
 from runherd.gates.compared import Compared
 from runherd.gates.context import CannotJudge, Context
-from runherd.gates.items import AGREES, Shared, choose_field, share_items
+from runherd.gates.items import AGREES, Shared, choose_field, read_items, share_items
 from runherd.gates.over_items import over_items
 from runherd.gates.over_seeds import over_seeds
 
@@ -38,9 +38,10 @@ def _items_for(arms: Arms, entry: Any) -> tuple[Shared | None, str | None]:
         return None, None
     if entry.pair_on == "auto" and any(run.items is None for run in arms.runs):
         return None, "not every run has per-item results, so the seeds are the units"
-    found = choose_field(arms.runs, entry.item_value)
+    tables = [read_items(run) for run in arms.runs]
+    found = choose_field(tables, entry.item_value)
     cluster = entry.cluster_on != "none"
-    shared = share_items(arms.runs, found, min_overlap=entry.min_overlap, cluster=cluster)
+    shared = share_items(tables, found, min_overlap=entry.min_overlap, cluster=cluster)
     scaled = _in_units_of_metric(arms, shared)
     if scaled is not None:
         return scaled, None

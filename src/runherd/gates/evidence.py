@@ -12,7 +12,7 @@ from runherd import files
 from runherd.gates.outcome import EvidenceFile
 
 DONE = "done"
-PRIORITIES_THAT_HOLD = frozenset({"MUST", "CONDITIONAL"})
+NEVER_HOLD = frozenset({"SHOULD", "HIGH", "NICE"})  #: priorities that no gate waits for
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
-"""Per-item results: read, checked and laid out as a (runs, items) array."""
+"""Per-item results: read once, checked and laid out as a (runs, items) array."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runherd.gates.context import CannotJudge
@@ -17,14 +16,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AGREES = 5e-4  #: largest difference between a metric and the mean of its items (results round to 3 digits)
+FIELDS = ("correct", "score")
 
 
 @dataclass(frozen=True)
-class Item:
-    """One item of one run; a null answer has value None."""
+class Table:
+    """The items of one run by id: their `correct` and `score` as written, and their group."""
 
-    value: float | None
-    group: str | None
+    run_id: str
+    items: Mapping[str, tuple[Any, Any, Any]]
+
+    def has(self, field: str) -> bool:
+        at = FIELDS.index(field)
+        return any(item[at] is not None for item in self.items.values())
+
+    def value(self, item_id: str, field: str) -> float | None:
+        """The field as a number; None for a null answer; raises `CannotJudge` for anything else."""
+        value = self.items[item_id][FIELDS.index(field)]
+        if value is None:
+            return None
+        if not isinstance(value, (bool, int, float)):
+            raise CannotJudge(f"{self.run_id}: the {field} of item {item_id} is not a number ({value!r})")
+        if not math.isfinite(value):
+            raise CannotJudge(f"{self.run_id}: the {field} of item {item_id} is {value}")
+        return float(value)
 
 
 @dataclass(frozen=True)
@@ -39,70 +54,46 @@ class Shared:
     binary: bool
 
 
-def read_items(run: RunEvidence, field: str) -> dict[str, Item]:
-    """Read the run's items by id; raises `CannotJudge` for a broken line, a missing or repeated id.
-
-    `field` is "correct" or "score".
-    """
+def read_items(run: RunEvidence) -> Table:
+    """Read the run's items; raises `CannotJudge` for a broken line, a missing or repeated id, or none."""
     if run.items is None:
         raise CannotJudge(f"{run.run_id} has no per-item results (items.jsonl)")
-    items: dict[str, Item] = {}
-    for number, record in _records(run.run_id, run.items):
-        key = record.get("id")
-        if key is None or isinstance(key, (dict, list)):
-            raise CannotJudge(f"{run.run_id}: line {number} of its items has no id")
-        if str(key) in items:
-            raise CannotJudge(f"{run.run_id} holds the item {key} more than once")
-        group = record.get("group")
-        value = _number(record.get(field), run.run_id, str(key), field)
-        items[str(key)] = Item(value, None if group is None else str(group))
-    if not items:
-        raise CannotJudge(f"{run.run_id} has an empty item file")
-    return items
-
-
-def _records(run_id: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
-    records = []
+    items: dict[str, tuple[Any, Any, Any]] = {}
     try:
-        with path.open(encoding="utf-8") as f:
+        with run.items.open(encoding="utf-8") as f:
             for number, line in enumerate(f, start=1):
                 if line.strip():
-                    records.append((number, json.loads(line)))
+                    _add(items, json.loads(line), run.run_id, number)
     except (OSError, ValueError) as e:
-        raise CannotJudge(f"the items of {run_id} cannot be read ({type(e).__name__}: {e})") from None
-    bad = next((number for number, record in records if not isinstance(record, dict)), None)
-    if bad is not None:
-        raise CannotJudge(f"{run_id}: line {bad} of its items is not an object")
-    return records
+        raise CannotJudge(f"the items of {run.run_id} cannot be read ({type(e).__name__}: {e})") from None
+    if not items:
+        raise CannotJudge(f"{run.run_id} has an empty item file")
+    return Table(run.run_id, items)
 
 
-def _number(value: Any, run_id: str, key: str, field: str) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, (bool, int, float)):
-        raise CannotJudge(f"{run_id}: the {field} of item {key} is not a number ({value!r})")
-    if not math.isfinite(value):
-        raise CannotJudge(f"{run_id}: the {field} of item {key} is {value}")
-    return float(value)
+def _add(items: dict[str, tuple[Any, Any, Any]], record: Any, run_id: str, number: int) -> None:
+    if not isinstance(record, dict):
+        raise CannotJudge(f"{run_id}: line {number} of its items is not an object")
+    key = record.get("id")
+    if key is None or isinstance(key, (dict, list)):
+        raise CannotJudge(f"{run_id}: line {number} of its items has no id")
+    key = str(key)
+    if key in items:
+        raise CannotJudge(f"{run_id} holds the item {key} more than once")
+    items[key] = (record.get("correct"), record.get("score"), record.get("group"))
 
 
-def choose_field(runs: Sequence[RunEvidence], wanted: str) -> str:
+def choose_field(tables: Sequence[Table], wanted: str) -> str:
     """Which field is compared: as wanted, else `correct` where every run has it, else `score`."""
     if wanted != "auto":
         return wanted
-    for field in ("correct", "score"):
-        if all(_has(run, field) for run in runs):
+    for field in FIELDS:
+        if all(table.has(field) for table in tables):
             return field
     raise CannotJudge("the items hold neither `correct` nor `score` in every run")
 
 
-def _has(run: RunEvidence, field: str) -> bool:
-    if run.items is None:
-        raise CannotJudge(f"{run.run_id} has no per-item results (items.jsonl)")
-    return any(record.get(field) is not None for _, record in _records(run.run_id, run.items))
-
-
-def share_items(runs: Sequence[RunEvidence], field: str, *, min_overlap: float, cluster: bool) -> Shared:
+def share_items(tables: Sequence[Table], field: str, *, min_overlap: float, cluster: bool) -> Shared:
     """Lay the runs' items out side by side.
 
     A null answer counts as 0 (wrong), as in raw accuracy. Raises
@@ -111,33 +102,34 @@ def share_items(runs: Sequence[RunEvidence], field: str, *, min_overlap: float, 
     """
     import numpy as np
 
-    tables = [read_items(run, field) for run in runs]
-    common, union = set(tables[0]), set(tables[0])
+    common, union = set(tables[0].items), set(tables[0].items)
     for table in tables[1:]:
-        common &= set(table)
-        union |= set(table)
+        common &= set(table.items)
+        union |= set(table.items)
     if len(common) < min_overlap * len(union) or not common:
         raise CannotJudge(
             f"the runs share {len(common)} of {len(union)} items, fewer than the share of "
             f"{min_overlap:g} that a paired test needs here",
+            action="evaluate all runs on the same items, or compare over seeds (pair_on: none)",
             numbers={"shared_items": len(common), "all_items": len(union)},
         )
     ids = sorted(common)
-    nulls = sum(table[i].value is None for table in tables for i in ids)
-    values = np.array([[table[i].value or 0.0 for i in ids] for table in tables], dtype=np.float64)
+    found = [[table.value(i, field) for i in ids] for table in tables]
+    values = np.array([[v or 0.0 for v in row] for row in found], dtype=np.float64)
+    nulls = sum(row.count(None) for row in found)
     clusters = _clusters(tables, ids) if cluster else None
     binary = bool(np.all((values == 0.0) | (values == 1.0)))
     return Shared(ids, values, clusters, field, nulls, binary)
 
 
-def _clusters(tables: Sequence[dict[str, Item]], ids: Sequence[str]) -> NDArray[np.intp] | None:
+def _clusters(tables: Sequence[Table], ids: Sequence[str]) -> NDArray[np.intp] | None:
     import numpy as np
 
     groups: list[str] = []
     for i in ids:
-        named = {table[i].group for table in tables} - {None}
+        named = {str(g) for table in tables if (g := table.items[i][2]) is not None}
         if len(named) > 1:
             raise CannotJudge(f"the runs put the item {i} into different groups")
-        groups.append(str(named.pop()) if named else f"\0{i}")
+        groups.append(named.pop() if named else f"\0{i}")
     names, labels = np.unique(np.array(groups), return_inverse=True)
     return None if names.size == len(ids) else labels.astype(np.intp)

@@ -116,6 +116,7 @@ class Comparison(Measured):
     item_value: Literal["auto", "correct", "score"] = "auto"
     cluster_on: Literal["auto", "group", "none"] = "auto"
     seeds: Literal["random", "fixed"] = "random"
+    interval: Literal["auto", "bootstrap"] = "auto"  #: bootstrap: over items, or over whole groups
     min_seeds: Count | None = None
     min_items: Count = 2
     min_overlap: UpToOne = 1.0
@@ -131,7 +132,8 @@ class ClaimHolds(Comparison):
     margin: NotNegative = 0.0
     decide_by: Literal["gain", "interval"] = "gain"
     planned_items: Count | None = None  #: for `runherd plan`
-    planned_sd: Positive | None = None  #: for `runherd plan`: sd over seeds, or of item differences
+    planned_sd: Positive | None = None  #: for `runherd plan`: sd over seeds
+    planned_item_sd: Positive | None = None  #: for `runherd plan`: sd of the items' differences in score
     planned_discordance: UpToOne | None = None  #: for `runherd plan`: share of items on which they differ
 
     @model_validator(mode="after")

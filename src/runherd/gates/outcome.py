@@ -88,6 +88,13 @@ class Verdict:
         """True when the next stage may start: passed, or overridden by a person."""
         return self.verdict == PASS or self.override is not None
 
+    @property
+    def headline(self) -> str:
+        """A few words for a table cell: the word, how many criteria are met, and an override."""
+        met = sum(check.verdict == PASS for check in self.checks)
+        text = f"{self.verdict} ({met} of {len(self.checks)} criteria met)"
+        return text + (f", overridden by {self.override['who']}" if self.override else "")
+
     def to_json(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,

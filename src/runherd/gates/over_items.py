@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runherd.gates.arms import Arms
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 def over_items(arms: Arms, entry: Any, shared: Shared, level: float, context: Context) -> Compared:
+    from runherd.gates.stats.spread import without_rounding
+
     cut = len(arms.first.runs)
     sign = arms.direction.sign
     first, second = sign * shared.values[:cut], sign * shared.values[cut:]
-    gains = first.mean(axis=0) - second.mean(axis=0)
+    gains = without_rounding(first.mean(axis=0) - second.mean(axis=0), shared.values)
     _check_items(gains, shared, entry, level)
     single = len(arms.runs) == 2
     units, p, name, extra = _item_test(gains, shared, single, context)
-    interval, method = _item_interval(gains, shared, single, level, sign)
+    interval, method = _item_interval(gains, shared, level, sign, _Asked(single, entry.interval, context))
     test = {"name": name, "units": units, "why": _why_items(shared, single), "p_items": p, **extra}
     compared = Compared(
         arms,
@@ -95,14 +97,33 @@ def _item_test(
     return units, found.p, found.name, {"exact": found.exact}
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What decides the kind of interval."""
+
+    single: bool  #: one run on each side
+    interval: str
+    context: Context
+
+
 def _item_interval(
-    gains: NDArray[np.float64], shared: Shared, single: bool, level: float, sign: float
+    gains: NDArray[np.float64], shared: Shared, level: float, sign: float, asked: _Asked
 ) -> tuple[tuple[float, float], str]:
     import numpy as np
 
-    from runherd.gates.stats.intervals import newcombe_paired, standard_error, t_interval
+    from runherd.gates.stats.intervals import (
+        bootstrap_interval,
+        newcombe_paired,
+        standard_error,
+        t_interval,
+    )
 
-    if single and shared.binary and shared.clusters is None:
+    if asked.interval == "bootstrap":
+        draws, seed = asked.context.criteria.resamples, asked.context.criteria.random_seed
+        units = "items" if shared.clusters is None else "groups"
+        found = bootstrap_interval(gains, shared.clusters, level, resamples=draws, seed=seed)
+        return found, f"percentile bootstrap over {units}, {draws} resamples"
+    if asked.single and shared.binary and shared.clusters is None:
         a, b = shared.values[0] != 0, shared.values[1] != 0
         cells = (int(np.sum(a & b)), int(np.sum(a & ~b)), int(np.sum(~a & b)), int(np.sum(~a & ~b)))
         scale = sign * float(shared.values.max())

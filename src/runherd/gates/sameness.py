@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from runherd.config.identity import canonical
 from runherd.gates.context import CannotJudge
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.sentences import listing
@@ -14,8 +14,12 @@ from runherd.gates.sentences import listing
 NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
-    | {"collect", "wandb", "row"}
+    | {"collect", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
+    | {"when_dual", "endpoint", "python", "activate", "gpus"}
 )
+COMPARED = frozenset({"endpoint.model"})  #: exceptions to the above
+SEEDS = frozenset({"seed", "random_seed", "random_state"})  #: last parts of keys that hold a seed
+WRITTEN_OUT = frozenset({"command", "steps", "row"})  #: texts that may name the run and its seed
 #: Keys that say what is measured: they may differ only where the criterion names them.
 MEASURED_BY = frozenset({"benchmark", "dataset", "split", "expected", "limit", "n", "protocol", "metric"})
 
@@ -27,8 +31,37 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     data = run.spec.get("data") if run.spec else None
     if not isinstance(data, Mapping):
         return None
-    columns = {k: v for k, v in canonical(data).items() if k.startswith("row.")}  # those that the command uses
-    return {k: v for k, v in _flat(data, "") if k.partition(".")[0] not in NOT_COMPARED} | columns
+    return {
+        k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
+        for k, v in _flat(data, "")
+        if not _set_aside(k) and _reaches_program(k, data)
+    }
+
+
+def _reaches_program(key: str, data: Mapping[str, Any]) -> bool:
+    """False for a tracker column that no command uses: purpose, notes and the like are for people."""
+    part, _, column = key.partition(".")
+    if part != "row":
+        return True
+    texts = repr((data.get("command"), data.get("steps")))
+    return "row[" in texts and column in texts
+
+
+def _set_aside(key: str) -> bool:
+    aside = key.partition(".")[0] in NOT_COMPARED and key not in COMPARED
+    return aside or key.rpartition(".")[2].lower() in SEEDS
+
+
+def _without_names(value: Any, run: RunEvidence) -> Any:
+    """A command written out in full names the run and its seed: neither is a difference."""
+    if isinstance(value, list):
+        return [_without_names(v, run) for v in value]
+    if isinstance(value, Mapping):
+        return {k: _without_names(v, run) for k, v in value.items()}
+    if not isinstance(value, str):
+        return value
+    named = re.sub(rf"(?<![\w-]){re.escape(run.run_id)}(?![\w-])", "{run_id}", value)
+    return re.sub(r"(seed[=\s]+)\d+", r"\1{seed}", named)
 
 
 def differences(a: RunEvidence, b: RunEvidence) -> Differences | None:

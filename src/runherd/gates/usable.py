@@ -13,10 +13,10 @@ from runherd.gates.evidence import DONE, RunEvidence
 INVALID = frozenset({"FAIL", "CRITICAL"})
 
 LOWER_WORDS = """loss error err perplexity ppl wer cer ter mse rmse mae fid nll bpb bpc latency brier ece"""
-HIGHER_WORDS = """accuracy acc f1 auc auroc auprc bleu rouge rougel chrf meteor recall precision map ndcg mrr
+HIGHER_WORDS = """accuracy acc f1 auc auroc auprc bleu rougel chrf meteor recall precision map ndcg mrr
 em exact match iou miou dice psnr ssim macro micro r2 mcc kappa reward pass"""
 LOWER_IS_BETTER = frozenset(LOWER_WORDS.split())
-HIGHER_IS_BETTER = frozenset(HIGHER_WORDS.split())
+HIGHER_IS_BETTER = frozenset([*HIGHER_WORDS.split(), "rouge"])  # codespell:ignore rouge
 
 
 def why_unusable(run: RunEvidence) -> str | None:
@@ -32,7 +32,7 @@ def why_unusable(run: RunEvidence) -> str | None:
         return f"{run.run_id}'s result.json says {said}, not done"
     if run.validation is None:
         return f"{run.run_id} has not been validated (no validation.json)"
-    word = run.validation.get("verdict")
+    word = str(run.validation.get("verdict"))
     if word in INVALID:
         return f"the validation of {run.run_id} says {word}{_first_finding(run.validation)}"
     if word not in ("PASS", "WARN", "NA"):
@@ -130,6 +130,15 @@ def _by_name(metric: str) -> Direction:
             action=f"write `higher_is_better: {{{metric}: true}}` (or false) into the criteria file",
         )
     return Direction(higher, "name of the metric")
+
+
+def check_width(entry: Any, width: float, values: Sequence[float], what: str) -> None:
+    """Refuse a margin, tolerance or floor of 1 or more on fractions: points were meant, and all would fit."""
+    if entry.unit != "number" and width >= 1.0 and max(map(abs, values)) <= 1.0:
+        raise CannotJudge(
+            f"the {what} {width:g} is as wide as any difference between fractions can be",
+            action="write it in units of the metric (0.01 for one point), or write `unit: number`",
+        )
 
 
 def check_unit(entry: Any, values: Sequence[float], where: str) -> None:

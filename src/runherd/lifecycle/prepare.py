@@ -51,10 +51,12 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
     env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
     names = step_names(spec)
+    frozen = frozen_spec(place)
+    root = str(frozen.get("code_root") or layout.root)
     steps: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         values = CommandValues(
-            root=str(layout.root), spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
+            root=root, spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
             gpus=chosen.uuids, step=i if len(names) > 1 else None,
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
@@ -71,9 +73,10 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
-        "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
+        "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
+        "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(layout.root), "host": processes.hostname(),
+        "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
 
 
@@ -106,8 +109,11 @@ def limits(spec: Spec) -> dict[str, Any]:
     return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
 
 
-def git_state(root: Path) -> dict[str, Any] | None:
-    """Revision of the code and whether the tree differs from it; None outside of git."""
+def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:
+    """Revision of the code and whether the tree differs from it; None outside of git.
+
+    The tracker, into which runherd itself writes, is no change of the code.
+    """
 
     def git(*words: str) -> str | None:
         try:
@@ -122,4 +128,5 @@ def git_state(root: Path) -> dict[str, Any] | None:
     revision = git("rev-parse", "HEAD")
     if revision is None:
         return None
-    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no"))}
+    but = [f":(exclude,literal){tracker}"] if tracker else []
+    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", *but))}

@@ -12,6 +12,8 @@ from typing import Any
 from runherd.report import plain
 
 MAX_POINTS = 160  #: of a drawn line
+_ALL_POINTS = 6000  #: of all lines of one chart together, so that a page of many runs stays light
+_LEAST_POINTS = 12
 MAX_BYTES = 16 * 1024 * 1024  #: of a curve file that is read; the rest is left out
 COLOURS = 6  #: series colours in the style sheet; later series are grey
 _LOG_SPAN = 30.0  #: ratio of largest to smallest value above which the axis is logarithmic
@@ -75,7 +77,7 @@ def read_curve(path: Path) -> Curve | None:
             bad_step = step
     if not points and bad_step is None:
         return None
-    return Curve(plain.line(metric), tuple(_thinned(sorted(points.items()))), bad_step)
+    return Curve(plain.line(metric), tuple(_thinned(sorted(points.items()), MAX_POINTS)), bad_step)
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -109,11 +111,11 @@ def _metric(records: Sequence[dict[str, Any]]) -> str | None:
     return fallback
 
 
-def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most `MAX_POINTS`: first and last stay, between them the mean of each bucket."""
-    if len(points) <= MAX_POINTS:
+def _thinned(points: Sequence[tuple[float, float]], most: int) -> Sequence[tuple[float, float]]:
+    """At most `most` points: first and last stay, between them the mean of each bucket."""
+    if len(points) <= most:
         return points
-    inner, buckets = points[1:-1], MAX_POINTS - 2
+    inner, buckets = points[1:-1], most - 2
     out = [points[0]]
     for k in range(buckets):
         part = inner[k * len(inner) // buckets : (k + 1) * len(inner) // buckets]
@@ -138,12 +140,16 @@ def chart(series: Sequence[tuple[str, str, Curve]]) -> Chart | None:
     logarithmic = low > 0 and high / low > _LOG_SPAN
     x = _Axis(min(steps), max(steps), _LEFT, _WIDTH - _RIGHT, False)
     y = _Axis(low, high, _HEIGHT - _BOTTOM, _TOP, logarithmic)
+    most = max(_LEAST_POINTS, min(MAX_POINTS, _ALL_POINTS // len(drawn)))
     groups = list(dict.fromkeys(group for group, _, _ in drawn))
     colours = {group: i + 1 if i < COLOURS else 0 for i, group in enumerate(groups)}
     return Chart(
         metric,
         logarithmic,
-        tuple(Line(title, _path(curve, x, y), colours[group]) for group, title, curve in drawn),
+        tuple(
+            Line(title, _path(_thinned(curve.points, most), x, y), colours[group])
+            for group, title, curve in drawn
+        ),
         tuple((x.at(t), plain.said(int(t) if t == int(t) else t)) for t in x.ticks(6)),
         tuple((y.at(t), f"{t:.4g}") for t in y.ticks(5)),
         tuple((group, colours[group]) for group in groups),
@@ -163,11 +169,11 @@ def sparkline(curve: Curve, width: int = 84, height: int = 22) -> str:
     logarithmic = min(values) > 0 and max(values) / min(values) > _LOG_SPAN
     x = _Axis(curve.points[0][0], curve.points[-1][0], 1, width - 1, False)
     y = _Axis(min(values), max(values), height - 2, 2, logarithmic)
-    return _path(curve, x, y)
+    return _path(_thinned(curve.points, width // 2), x, y)
 
 
-def _path(curve: Curve, x: _Axis, y: _Axis) -> str:
-    return "M" + "L".join(f"{x.at(s):.1f} {y.at(v):.1f}" for s, v in curve.points)
+def _path(points: Sequence[tuple[float, float]], x: _Axis, y: _Axis) -> str:
+    return "M" + "L".join(f"{x.at(s):.1f} {y.at(v):.1f}" for s, v in points)
 
 
 @dataclass(frozen=True)

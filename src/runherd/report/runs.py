@@ -33,6 +33,7 @@ VERDICT_TONES = {
     "FAIL": "bad",
     "CRITICAL": "bad",
 }
+RECORDS = ("result", "validation", "cost", "diagnosis")
 FINAL = frozenset({"done", "failed", "blocked", "cancelled"})
 _FIRST_METRICS = ("accuracy", "acc", "score", "f1", "loss")
 _HEADLINE_METRICS = 2
@@ -95,7 +96,7 @@ def read_run(layout: Layout, row: Mapping[str, Any], now: str | None, *, curve: 
     """Read the records of the run of `row`; `now` times a run that is still at work."""
     row = plain.mapping(row)
     run_id = plain.line(row.get("id"))
-    records = {kind: _record(layout, run_id, kind) for kind in ("result", "validation", "cost", "diagnosis")}
+    records = {kind: _record(layout, run_id, kind) for kind in RECORDS}
     result, cost, validation = records["result"], records["cost"], records["validation"]
     status = _status(row, result)
     tone, symbol = STATUSES[status]

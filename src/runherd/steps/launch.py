@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, cost, exitcodes, locks, processes
-from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle.finish import end
@@ -95,7 +94,7 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
     if (stopped := _braked(place.layout, plan, spec)) is not None:
-        _say_in_tracker(place, plan, stopped)
+        _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
         raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
     dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
     open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
@@ -114,6 +113,8 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
     summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
     found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
     if found is None and plan.budget:
+        from runherd.config.walltime import seconds as wall_time_s
+
         execution = data.get("execution") or {}
         limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
         next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
@@ -123,11 +124,11 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
     return found
 
 
-def _say_in_tracker(place: Place, plan: Plan, why: str) -> None:
+def _say_in_tracker(place: Place, plan: Plan, row_id: str, why: str) -> None:
     """The row stays TODO; our part of its notes says what it waits for."""
     from runherd import tracker
 
-    tracker.update(place.layout.root / plan.tracker, [tracker.Update(place.run_id, note=f"not launched: {why}")])
+    tracker.update(place.layout.root / plan.tracker, [tracker.Update(row_id, note=f"not launched: {why}")])
 
 
 def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
@@ -135,9 +136,11 @@ def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
     from runherd import tracker
 
     rows = tracker.read(_root() / plan.tracker).rows
-    now = next((r.status.name for r in rows if r.id == run.run_id), "gone")
+    now = next((r.status.name for r in rows if r.id == (run.parent or run.run_id)), "gone")
     if now in ("SKIPPED", "gone"):
         return now
+    if now == "RUNNING" and run.parent:
+        return None  # a sub-run of the same row is at work
     return now if now in ("DONE", "RUNNING") and run.mode == "first" else None
 
 

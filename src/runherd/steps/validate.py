@@ -11,7 +11,7 @@ from runherd.errors import fail
 from runherd.files import Layout, read_json, write_atomic
 from runherd.lifecycle import records
 from runherd.plan import store
-from runherd.plan.build import PUBLISHED
+from runherd.plan.model import PUBLISHED
 from runherd.steps import job
 from runherd.supervise.place import Place
 

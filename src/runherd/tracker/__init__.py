@@ -2,13 +2,28 @@
 
 `read` and `parse` understand a tracker, `apply` and `update` change the cells
 that are ours (status, result, our part of the notes) and no other byte.
+Names are loaded when they are first used: who only names a `Status` pays for
+no table reader.
 """
 
-from runherd.tracker.finding import find
-from runherd.tracker.model import Applied, Document, Outcome, Priority, Row, Status, Update
-from runherd.tracker.reading import parse, read
-from runherd.tracker.storage import update
-from runherd.tracker.writing import apply
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runherd.tracker.finding import find
+    from runherd.tracker.model import Applied, Document, Outcome, Priority, Row, Status, Update
+    from runherd.tracker.reading import parse, read
+    from runherd.tracker.storage import update
+    from runherd.tracker.writing import apply
+
+_HOME = {
+    **dict.fromkeys(("Applied", "Document", "Outcome", "Priority", "Row", "Status", "Update"), "model"),
+    "apply": "writing",
+    "find": "finding",
+    "parse": "reading",
+    "read": "reading",
+    "update": "storage",
+}
 
 __all__ = [
     "Applied",
@@ -24,3 +39,12 @@ __all__ = [
     "read",
     "update",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -18,8 +18,10 @@ class Comparator:
 
 
 _OPERATORS = {
-    ">=": ">=", "≥": ">=", "=>": ">=", "at least": ">=", "no less than": ">=", "不低于": ">=", "pelo menos": ">=",
-    "<=": "<=", "≤": "<=", "=<": "<=", "at most": "<=", "no more than": "<=", "不超过": "<=", "no máximo": "<=",
+    ">=": ">=", "≥": ">=", "=>": ">=", "at least": ">=", "no less than": ">=", "不低于": ">=",
+    "pelo menos": ">=",
+    "<=": "<=", "≤": "<=", "=<": "<=", "at most": "<=", "no more than": "<=", "不超过": "<=",
+    "no máximo": "<=",
     ">": ">", "above": ">", "greater than": ">", "more than": ">", "exceeds": ">", "大于": ">", "高于": ">",
     "<": "<", "below": "<", "less than": "<", "lower than": "<", "under": "<", "小于": "<", "低于": "<",
     "=": "==", "==": "==",

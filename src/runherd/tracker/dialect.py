@@ -12,7 +12,8 @@ from runherd.tracker.vocabulary import parse_status
 
 _CHECKBOX = re.compile(r"\[[ xX~✓✗/!-]\]")
 _BOXES = {
-    Status.TODO: "[ ]", Status.DONE: "[x]", Status.RUNNING: "[~]", Status.BLOCKED: "[!]", Status.FAILED: "[✗]",
+    Status.TODO: "[ ]", Status.DONE: "[x]", Status.RUNNING: "[~]", Status.BLOCKED: "[!]",
+    Status.FAILED: "[✗]",
     Status.SKIPPED: "[-]",
 }  # fmt: skip
 _EMOJI = {
@@ -26,7 +27,8 @@ _WORDS = {
         Status.FAILED: "失败", Status.SKIPPED: "已跳过",
     },
     "pt": {
-        Status.TODO: "PENDENTE", Status.RUNNING: "EXECUTANDO", Status.DONE: "CONCLUÍDO", Status.BLOCKED: "BLOQUEADO",
+        Status.TODO: "PENDENTE", Status.RUNNING: "EXECUTANDO", Status.DONE: "CONCLUÍDO",
+        Status.BLOCKED: "BLOQUEADO",
         Status.FAILED: "FALHOU", Status.SKIPPED: "CANCELADO",
     },
 }  # fmt: skip
@@ -34,9 +36,15 @@ _PORTUGUESE = re.compile(
     r"pendente|conclu[ií]d|executando|bloquead|falhou|andamento|não inici|cancelad|a fazer", re.I
 )
 # Words that say no more than the normal form itself; "PASS" also judges, so it is never written for DONE.
-_NEUTRAL = frozenset(
-    ["todo", "to do", "pending", "not started", "planned", "running", "in progress", "ongoing", "done", "complete", "completed", "finished", "blocked", "failed", "fail", "skip", "skipped", "cancelled", "canceled", "待运行", "待做", "待办", "未开始", "待执行", "待跑", "运行中", "进行中", "已完成", "完成", "阻塞", "受阻", "失败", "已失败", "取消", "已取消", "跳过", "已跳过", "pendente", "a fazer", "não iniciado", "não iniciada", "executando", "rodando", "em andamento", "concluído", "concluída", "feito", "feita", "bloqueado", "bloqueada", "falhou", "falha", "cancelado", "cancelada", "pulado", "pulada", ""]
+_NEUTRAL_WORDS = (
+    "todo|to do|pending|not started|planned|running|in progress|ongoing|done|complete|completed|finished"
+    "|blocked|failed|fail|skip|skipped|cancelled|canceled|待运行|待做|待办|未开始|待执行|待跑|运行中"
+    "|进行中|已完成|完成|阻塞|受阻|失败|已失败|取消|已取消|跳过|已跳过|pendente|a fazer|não iniciado"
+    "|não iniciada|executando|rodando|em andamento|concluído|concluída|feito|feita|bloqueado|bloqueada"
+    "|falhou|falha|cancelado|cancelada|pulado|pulada|pendiente|por hacer|en curso|en progreso|ejecutando"
+    "|completado|completada|hecho|hecha|fallido|fallida|falló|omitido|omitida|"
 )
+_NEUTRAL = frozenset(_NEUTRAL_WORDS.split("|"))
 _DECORATED = re.compile(r"^(\*\*\*|\*\*|__|\*|_|`)(.*)\1$")
 
 
@@ -120,6 +128,4 @@ def _is_sign(raw: str) -> bool:
 
 def _leads_with_sign(body: str, signs: tuple[tuple[str, Status], ...]) -> bool:
     first = body[:1]
-    return bool(first) and (
-        (ord(first) >= 0x2190 and not "\u3400" <= first <= "\ud7ff") or first in dict(signs)
-    )
+    return first in dict(signs) or _is_sign(first)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from runherd.tracker.reading import parse
+
 _FOLDERS = (
-    "",
-    "refine-logs",
-    "tracker",
-    "docs",
-    "experiments",
-    "experiment",
-    "plans",
-    "plan",
-    "notes",
-    "research",
-)
+    "refine-logs", "", "docs", "tracker", "experiments", "experiment", "plans", "plan", "notes", "research",
+)  # fmt: skip
 _SKIPPED = frozenset(
     {
         "node_modules",
@@ -32,17 +25,21 @@ _SKIPPED = frozenset(
     }
 )
 _NAMES = (
-    "experiment_tracker", "experiments_tracker", "exp_tracker", "run_tracker", "experiment_log", "experiments",
+    "experiment_tracker", "experiments_tracker", "exp_tracker", "run_tracker", "experiment_log",
+    "experiments",
     "tracker",
 )  # fmt: skip
 _MAX_DEPTH = 4
 _MAX_FOLDERS = 4000
+_MAX_READ = 40
 
 
 def find(root: Path) -> list[Path]:
-    """Return the candidate tracker files under `root`, best first; hidden and vendored folders are passed over.
+    """Return the candidate tracker files under `root`, best first.
 
-    Best is the exact name EXPERIMENT_TRACKER.md in a customary folder, near the root.
+    Best is the exact name EXPERIMENT_TRACKER.md in a customary folder, near the
+    root. Files that name no run (a page that points elsewhere) come last.
+    Hidden, vendored and output folders are passed over.
     """
     found: list[tuple[tuple[int, int, int, str], Path]] = []
     for visited, (folder, folders, files) in enumerate(os.walk(root)):
@@ -55,7 +52,16 @@ def find(root: Path) -> list[Path]:
             rank = _name_rank(name)
             if rank is not None:
                 found.append(((rank, _folder_rank(where), depth, str(where / name)), Path(folder) / name))
-    return [path for _, path in sorted(found, key=lambda pair: pair[0])]
+    paths = [path for _, path in sorted(found, key=lambda pair: pair[0])]
+    head, tail = paths[:_MAX_READ], paths[_MAX_READ:]
+    return sorted(head, key=lambda path: not _names_runs(path)) + tail
+
+
+def _names_runs(path: Path) -> bool:
+    try:
+        return bool(parse(path.read_bytes()).rows)
+    except OSError:
+        return False
 
 
 def _name_rank(name: str) -> int | None:

@@ -10,7 +10,8 @@ from runherd.tracker.scan import Scan
 from runherd.tracker.vocabulary import parse_status
 
 _KEYWORD = re.compile(
-    r"legend|status (?:key|codes?|values|icons?|symbols)|图例|状态说明|状态标记|legenda|^[\s>*_-]*(?:status(?:es)?|状态|estado)[*_\s]*[:：]",
+    r"legend|status (?:key|codes?|values|icons?|symbols)|图例|状态说明|状态标记|legenda"
+    r"|^[\s>*_-]*(?:status(?:es)?|状态|estado)[*_\s]*[:：]",
     re.I,
 )
 _SIGN = "[\u2190-\u2bff\U0001f000-\U0001faff]"

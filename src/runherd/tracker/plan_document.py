@@ -99,11 +99,7 @@ _COLUMN = {
 
 def _from_table(table: Table) -> list[Milestone]:
     headers = [plain(cell) for cell in table.header.cells]
-    if (
-        not headers
-        or known_role(headers[0]) != "stage"
-        and not re.match(r"order|step|block", headers[0], re.I)
-    ):
+    if not headers or not (known_role(headers[0]) == "stage" or re.match(r"order|step", headers[0], re.I)):
         return []
     columns = {
         name: index
@@ -212,8 +208,8 @@ _TOTAL = re.compile(r"total|overall|budget|estimated compute|总计|合计|预�
 
 def _sections(scanned: Scan) -> list[tuple[Heading, int]]:
     heads = [h for h in scanned.headings if h.level < 7]
-    ends = [h.line for h in heads[1:]] + [len(scanned.lines)]
-    return list(zip(heads, ends, strict=True))
+    ends = [*(h.line for h in heads[1:]), len(scanned.lines)]
+    return list(zip(heads, ends, strict=False))
 
 
 def _fields(scanned: Scan, start: int, end: int) -> dict[str, str]:

@@ -137,7 +137,7 @@ def _same_file(fd: int, real: Path) -> bool:
 # -- the write ----------------------------------------------------------------------
 @dataclass(frozen=True)
 class _New:
-    """A temporary file beside the tracker, locked by us, so that it is still locked once it is the tracker."""
+    """A temporary file beside the tracker, locked by us: it is still locked once it is the tracker."""
 
     path: Path
     fd: int
@@ -151,7 +151,10 @@ class _New:
 def _rewrite(
     real: Path, fd: int, wanted: list[Update], aliases: Mapping[str, str] | None
 ) -> tuple[Applied, bool] | None:
-    """Read, apply, put in place; None when somebody changed the file meanwhile (then our lock is worth nothing)."""
+    """Read, apply, put in place; None when somebody changed the file meanwhile.
+
+    Then the lock that we hold is of a file that is the tracker no longer.
+    """
     data, seen = _read_settled(real)
     applied = apply(data, wanted, aliases=aliases)
     if applied.data == data:
@@ -207,7 +210,7 @@ def _unchanged(real: Path, data: bytes, seen: os.stat_result) -> bool:
 
 
 def _write_beside(real: Path, data: bytes, like: os.stat_result) -> _New:
-    """Write a temporary file next to `real`, with its mode, owner and extended attributes; fsynced, locked."""
+    """Write a temporary file next to `real` with its mode, owner and attributes; fsynced and locked."""
     tmp = real.with_name(f".{real.name[:40]}.{os.urandom(6).hex()}.tmp")
     fd = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     new = _New(tmp, fd)
@@ -234,7 +237,7 @@ def _own(fd: int, like: os.stat_result) -> None:
         os.fchown(fd, like.st_uid, like.st_gid)
     except PermissionError:
         raise _Refused(
-            f"the file belongs to uid {like.st_uid}, gid {like.st_gid}, which a new file of ours could not keep"
+            f"the file belongs to uid {like.st_uid}, gid {like.st_gid}, which ours could not keep"
         ) from None
 
 

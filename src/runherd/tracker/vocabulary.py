@@ -69,7 +69,7 @@ _COUNT = re.compile(
 _LEAD_COUNT = re.compile(r"\s*(\d{1,6})\s*/\s*(\d{1,6})(?![\d/.-])[\s,:-]*|\s*(\d{1,3})\s*[%％]\s*")
 _CONTRADICTED = re.compile(
     r"[\s:：—–(（\[,;；/_·-]*(?:but\W+not|partial|partially|pending|not(?![^\W_])|never|needs|rerun|re-run|redo|todo"
-    r"|to\W?do(?![^\W_])|running|blocked|incomplete|in\W?progress|except|pre[\s_-]?check|wip|without|invalid"
+    r"|to\W?do(?![^\W_])|running|blocked|incomplete|in\W?progress|except|pre[\s_-]?check|wip|without(?!\s+(?:error|issue|problem|failure|warning))|invalid"
     r"|unverified|部分|待|未验证|未完成|未跑|未全|未测|尚未|需重|重跑|parcial|pendente|exceto|n[ãa]o(?![^\W_]))",
     re.I,
 )
@@ -78,6 +78,7 @@ _SNAKE_CONTRADICTED = re.compile(
     re.I,
 )
 _CHOICE = re.compile(r"\s*(?:/|\||→|->|=>|⇒|\bor\b|或|ou\b)\s*", re.I)
+_ENDS = re.compile(r"[\s_*`]*(?:$|[/|→,;:)）(（.]|->|=>|⇒|[—–]|\bor\b)")
 _NEGATIVE = re.compile(
     r"[❌✗✘👎⛔]|(?<![^\W_])(?:fail|failed|fails|failure|negative|refuted|rejected|falsified|no[\s_-]?go|invalid"
     r"|not[\s_-]supported|not[\s_-]significant|no[\s_-]gain|gate[\s_-]not[\s_-](?:met|passed)|negativo|falhou|refutada?)(?![^\W_])"
@@ -194,7 +195,9 @@ def _weigh_tail(status: Status, tail: str, words: str) -> StatusReading:
     counted = _COUNT.match(tail)
     partial = _counted(counted) if counted else None
     choice = _CHOICE.match(tail)
-    other = _WORD.match(tail[choice.end() :]) if choice else None
+    other = _WORD.match(tail, choice.end()) if choice else None
+    if other and not _ENDS.match(tail, other.end()):
+        other = None  # "COMPLETE / READY-THRESHOLD FAMILY CLOSED" offers no choice
     if other:
         other_status = WORDS[_key(other.group())]
         if status is Status.DONE and other_status is Status.FAILED:
@@ -207,6 +210,8 @@ def _weigh_tail(status: Status, tail: str, words: str) -> StatusReading:
         but = _CONTRADICTED.match(tail) and not _NEGATIVE_TAIL.match(tail)
         if short or but or (glued and _SNAKE_CONTRADICTED.search(glued.group())):
             return StatusReading(Status.UNKNOWN, partial=partial)
+    if status is Status.TODO and counted and not tail[counted.end() :].strip(" )）]*_`"):
+        return StatusReading(Status.TODO, partial=partial)
     if status is Status.TODO:
         return StatusReading(_todo_with_tail(words, tail, glued is not None), partial=partial)
     return StatusReading(status, negative, partial)
@@ -327,6 +332,11 @@ def is_status_word(raw: str) -> bool:
         return False
     reading = parse_status(text)
     return reading.status is not Status.UNKNOWN or reading.partial is not None
+
+
+def is_status_in_words(raw: str) -> bool:
+    """Tell whether a cell is a status in words; a bare ✓ or ✗ may be a setting that is on or off."""
+    return any(c.isalpha() for c in raw) and is_status_word(raw)
 
 
 def is_priority_word(raw: str) -> bool:

@@ -9,7 +9,7 @@ from runherd.tracker import marks, ragged
 from runherd.tracker.cells import for_cell, replaced
 from runherd.tracker.dialect import Dialect, observe
 from runherd.tracker.model import Applied, Status, Update
-from runherd.tracker.reading import Reading, Site, decode, interpret
+from runherd.tracker.reading import Reading, Site, decode, interpret, no_collection
 from runherd.tracker.scan import Scan, Table, scan
 from runherd.tracker.vocabulary import parse_status
 
@@ -38,8 +38,12 @@ def apply(data: bytes, updates: Iterable[Update], *, aliases: Mapping[str, str] 
     `written` names the runs whose row now shows what was asked for (also when
     it did before); `refused` says why a run, or a part of it, was not written.
     """
+    with no_collection():
+        return _apply(data, list(updates), aliases)
+
+
+def _apply(data: bytes, wanted: list[Update], aliases: Mapping[str, str] | None) -> Applied:
     text, error = decode(data)
-    wanted = list(updates)
     if error:
         return Applied(data, [], [(u.run_id, f"the file is not UTF-8: {error}") for u in wanted])
     reading = interpret(text, aliases)
@@ -137,14 +141,14 @@ def _dialect(draft: _Draft, site: Site) -> Dialect:
 
 
 def _raw_statuses(reading: Reading, number: int | None) -> list[str]:
+    """Return the status cells of one table, or of the whole file."""
     raws = []
-    for site in reading.sites:
-        if site.of is not None and site.raw is not None and (number is None or site.of.number == number):
-            column = site.of.roles.get("status")
-            if column is not None and column < len(site.raw.cells):
-                raws.append(site.raw.cells[column].strip())
-        elif site.entry is not None and number is None:
-            raws.append(site.entry.raw_status.strip())
+    for table in reading.tables:
+        column = table.roles.get("status")
+        if column is not None and number in (None, table.number):
+            raws += [row.cells[column].strip() for row in table.raw.rows if column < len(row.cells)]
+    if number is None:
+        raws += [site.entry.raw_status.strip() for site in reading.sites if site.entry is not None]
     return raws
 
 
@@ -176,7 +180,7 @@ def _rows_differ(old_table: Table, new_table: Table, after: Scan, draft: _Draft)
             continue
         # A row with pipes in code was joined when it was read; join the new one at the same places.
         cells = new.cells if old.as_split is None else ragged.joined_like(old, new, draft.edits)
-        if cells is None or old.line != new.line:
+        if cells is None or len(cells) != len(old.cells) or old.line != new.line:
             return f"line {old.line + 1} would change its cells"
         for index, (a, b) in enumerate(zip(old.cells, cells, strict=True)):
             if a != b and draft.edits.get(old.span(index)) != b:

@@ -19,12 +19,19 @@ SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in 
 def say(draft: Draft, *, left: bool) -> None:
     """Refresh the report and print the summary after Snakemake's last line."""
     try:
-        plan = build(Path(draft.plan.root), Options(tracker=draft.plan.tracker, stale="keep")).plan
+        plan = now(draft)
     except UserError as e:
         print(f"[runherd] {e}", file=sys.stderr)
         return
     refresh_report(draft, plan)
     print("\n".join(words(draft, plan, left=left)), file=sys.stderr, flush=True)
+
+
+def now(draft: Draft) -> Plan:
+    """The plan as things stand now; where nothing was due, the one that was made at the start."""
+    if not any(r.due for r in draft.plan.runs):
+        return draft.plan
+    return build(Path(draft.plan.root), Options(tracker=draft.plan.tracker, stale="keep")).plan
 
 
 def refresh_report(draft: Draft, plan: Plan) -> None:

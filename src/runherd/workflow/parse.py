@@ -16,10 +16,10 @@ from typing import Any
 
 from runherd.config import save_cache
 from runherd.errors import UserError
-from runherd.files import Layout
+from runherd.files import Layout, encode_id
 from runherd.plan import store
-from runherd.plan.build import PUBLISHED, Draft, build
-from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
+from runherd.plan.build import Draft, build
+from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
@@ -65,6 +65,16 @@ class Herd:
                 name = f"{kind}_{run.slug}"
                 if name in self._typed and name not in have:
                     yield name, why_not(run)
+
+    def groups(self) -> Iterator[tuple[str, list[str]]]:
+        """Targets that name a grid row as a whole: rule name, and the stamps of its sub-runs."""
+        for parent in dict.fromkeys(r.parent for r in self.plan.runs if r.parent):
+            for kind, step in (("dryrun", "dryrun"), ("run", "run"), ("validate", "validated")):
+                name = f"{kind}_{encode_id(parent)}"
+                members = [r for r in self.plan.runs if r.parent == parent]
+                due = [r for r in members if {"dryrun": r.dryrun_due, "run": r.run_due}.get(kind, r.validate_due)]
+                if name in self._typed:
+                    yield name, [self.stamp(step, r) for r in due]
 
     # -- inputs and outputs -----------------------------------------------------
     def hook(self, wildcards: Any) -> list[str]:

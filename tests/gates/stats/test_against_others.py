@@ -73,6 +73,12 @@ def test_sampled_sign_flip_agrees_with_the_exact_one(seed: int) -> None:
     assert abs(sampled.p - exact.p) < 4 * np.sqrt(exact.p * (1 - exact.p) / 20_000) + 1e-4
 
 
+def test_a_sampled_p_is_never_zero() -> None:
+    """No flip of 999 reaches what was observed: p is 1/1000, not 0 (Phipson and Smyth 2010)."""
+    d = np.random.default_rng(0).normal(5, 1, 100)
+    assert sign_flip(d, resamples=999).p == pytest.approx(1 / 1000, abs=1e-12)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_t_tests_agree_with_scipy(seed: int) -> None:
     """Paired t, Welch's t with its degrees of freedom, and both intervals."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runherd.gates.context import Context
-from runherd.gates.evidence import PRIORITIES_THAT_HOLD, RunEvidence, evidence_files
+from runherd.gates.evidence import NEVER_HOLD, RunEvidence, evidence_files
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Check, Word
 from runherd.gates.sentences import counted, listing
 from runherd.gates.usable import why_unusable
@@ -57,8 +57,20 @@ def _word(
 
 
 def holding(runs: list[RunEvidence]) -> list[RunEvidence]:
-    """The runs that a gate waits for: MUST (also without a priority) and CONDITIONAL."""
-    return [run for run in runs if run.priority.upper() in PRIORITIES_THAT_HOLD]
+    """The runs that a gate waits for: MUST, no priority or one that we do not know.
+
+    A CONDITIONAL run counts once a person has let it start.
+    """
+    return [run for run in runs if _priority(run) not in NEVER_HOLD and not waits_for_person(run)]
+
+
+def waits_for_person(run: RunEvidence) -> bool:
+    """True for a CONDITIONAL run that nobody has started."""
+    return _priority(run) == "CONDITIONAL" and run.status == "todo"
+
+
+def _priority(run: RunEvidence) -> str:
+    return str(run.priority or "MUST").upper()
 
 
 def _wanted(entry: Any, context: Context) -> list[RunEvidence]:

@@ -10,6 +10,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.outcome import PASS, Check
 from runherd.gates.sentences import counted
+from runherd.gates.usable import check_width
 
 
 def check(entry: Any, context: Context) -> Check:
@@ -20,6 +21,7 @@ def check(entry: Any, context: Context) -> Check:
     if isinstance(compared, CannotJudge):
         raise compared
     adjusted = corrected({k: None if isinstance(c, CannotJudge) else c.p for k, c in outcomes.items()})[key]
+    check_width(entry, entry.margin, compared.values(), "margin")
     decision = decide(compared, adjusted, entry.margin, by_interval=entry.decide_by == "interval")
     claims = len(outcomes)
     return Check(

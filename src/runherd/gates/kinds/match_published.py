@@ -12,8 +12,8 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.items import AGREES, choose_field, read_items
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Check, Word
-from runherd.gates.sentences import counted, number, p_value, percent, signed
-from runherd.gates.usable import check_unit, direction, find_runs, metrics_of
+from runherd.gates.sentences import counted, given, number, p_value, percent, signed
+from runherd.gates.usable import check_unit, check_width, direction, find_runs, metrics_of
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,16 @@ def check(entry: Any, context: Context) -> Check:
     check_unit(entry, [*values, entry.value], f"{entry.metric} against the published value")
     mean = statistics.fmean(values)
     half = entry.tolerance if entry.tolerance is not None else entry.k * entry.std
+    check_width(entry, half, [*values, entry.value], "accepted band")
     judge = _equivalent if entry.test == "equivalence" else _within
     found = judge(entry, context, runs, values, half)
-    band = f"± {number(half)}" + (f" ({entry.k:g} sd)" if entry.std is not None else "")
+    band = f"± {given(half)}" + (f" ({entry.k:g} sd)" if entry.std is not None else "")
     return Check(
         entry.label,
         entry.kind,
         found.word,
         f"{entry.metric} {number(mean)} ({counted(len(values), 'run')}) against the published "
-        f"{number(entry.value)} {band}, off by {signed(mean - entry.value)}: {found.reason} [{entry.source}]",
+        f"{given(entry.value)} {band}, off by {signed(mean - entry.value)}: {found.reason} [{entry.source}]",
         numbers=_numbers(entry, runs, values, mean, half),
         test=found.test,
         interval=found.interval,
@@ -115,8 +116,9 @@ def _own_error(entry: Any, runs: list[RunEvidence], values: Sequence[float]) -> 
             len(values) - 1,
             f"{len(values)} runs",
         )
-    table = read_items(runs[0], choose_field(runs, "auto"))
-    scores = [item.value or 0.0 for item in table.values()]
+    table = read_items(runs[0])
+    field = choose_field([table], "auto")
+    scores = [table.value(i, field) or 0.0 for i in table.items]
     scale = 100.0 if abs(statistics.fmean(scores) * 100 - values[0]) <= AGREES * 100 else 1.0
     if abs(statistics.fmean(scores) * scale - values[0]) > AGREES * scale:
         raise CannotJudge(

@@ -161,7 +161,7 @@ def _against(
     except CannotJudge as e:
         return ComparisonRow(**_without_claim(fields, e.sentence))
     low, high = sorted(way.sign * end for end in found.interval)
-    fields.update(interval=(low, high), p=found.p, notes=tuple(dict.fromkeys([*row.notes, *found.notes])))
+    fields.update(interval=(low, high), p=found.p, notes=tuple(found.notes))
     return ComparisonRow(**fields)
 
 
@@ -185,6 +185,7 @@ def _entry(metric: str) -> Any:
         item_value="auto",
         cluster_on="auto",
         seeds="random",
+        interval="auto",
         min_seeds=None,
         min_items=2,
         min_overlap=1.0,

@@ -1,0 +1,279 @@
+"""First cause over cascade: reports of launchers, ranks, schedulers, chains of exceptions."""
+
+# log lines stand as they are written
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd.diagnose import Diagnosis, diagnose
+
+TORCHRUN = """\
+W1103 10:00:00.000000 139 torch/distributed/run.py:793] Setting OMP_NUM_THREADS to 1
+step 40/900 loss 1.21
+[rank2]: Traceback (most recent call last):
+[rank0]:[E1103 10:00:09 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL
+[rank2]:   File "/home/me/proj/train.py", line 210, in <module>
+[rank2]:     main()
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/home/me/proj/train.py", line 210, in <module>
+[rank1]:     main()
+[rank2]:   File "/home/me/proj/data/collate.py", line 37, in pad
+[rank2]:     raise KeyError(name)
+[rank2]: KeyError: 'labels'
+[rank1]:   File "/opt/v/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 83, in wrapper
+[rank1]:     return func(*args)
+[rank1]: torch.distributed.DistBackendError: NCCL error: ncclRemoteError: A call failed possibly due to a network error
+E1103 10:00:12.000000 139 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 2
+Traceback (most recent call last):
+  File "/opt/v/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+  File "/opt/v/lib/python3.11/site-packages/torch/distributed/run.py", line 918, in main
+    run(args)
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-01-02_10:00:11
+  rank      : 1 (local_rank: 1)
+  exitcode  : 1 (pid: 141)
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-01-02_10:00:10
+  host      : node07
+  rank      : 2 (local_rank: 2)
+  exitcode  : 1 (pid: 142)
+============================================================
+"""
+DEEPSPEED = """\
+[2026-01-02 03:04:05,000] [INFO] [launch.py:145:main] WORLD INFO DICT: {'localhost': [0, 1]}
+{'loss': 1.5, 'grad_norm': 2.0, 'epoch': 0.1}
+Traceback (most recent call last):
+  File "/home/me/ft/finetune.py", line 301, in <module>
+    train()
+  File "/home/me/ft/finetune.py", line 120, in train
+    trainer.train()
+  File "/opt/v/lib/python3.10/site-packages/transformers/trainer.py", line 1539, in train
+    return inner_training_loop(args)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 1 has a total capacity of 23.6 GiB
+[2026-01-02 03:05:05,000] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 900
+[2026-01-02 03:05:06,000] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 901
+[2026-01-02 03:05:07,000] [ERROR] [launch.py:325:sigkill_handler] ['python', 'finetune.py'] exits with return code = 1
+"""
+SNAKEMAKE = """\
+Building DAG of jobs...
+host: node07
+rule evaluate:
+    output: results/a.json
+Select jobs to execute...
+Traceback (most recent call last):
+  File "/home/me/bench/evaluate.py", line 55, in score
+    rows = json.load(f)
+  File "/usr/lib/python3.11/json/decoder.py", line 337, in decode
+    raise JSONDecodeError("Expecting value", s, err.value) from None
+json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+Error in rule evaluate:
+    jobid: 0
+    shell:
+        python evaluate.py
+        (command exited with non-zero exit code)
+Exiting because a job execution failed. Look below for error messages
+WorkflowError:
+At least one job did not complete successfully.
+srun: error: node07: task 0: Exited with exit code 1
+"""
+CHAIN = """\
+step 3/9
+Traceback (most recent call last):
+  File "/opt/v/lib/python3.11/site-packages/urllib3/connection.py", line 203, in _new_conn
+    sock = connection.create_connection()
+ConnectionRefusedError: [Errno 111] Connection refused
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/opt/v/lib/python3.11/site-packages/urllib3/connectionpool.py", line 791, in urlopen
+    response = self._make_request(conn)
+urllib3.exceptions.NewConnectionError: Failed to establish a new connection: [Errno 111] Connection refused
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/home/me/agent/client.py", line 71, in ask
+    r = requests.post(url)
+requests.exceptions.ConnectionError: HTTPConnectionPool(host='localhost', port=9999): Max retries exceeded
+"""
+RICH = """\
+Epoch 1/3
+╭───────────────────── Traceback (most recent call last) ──────────────────────╮
+│ /home/me/app/run.py:44 in main                                               │
+│                                                                              │
+│ ❱ 44     fit(cfg)                                                            │
+│ /opt/v/lib/python3.11/site-packages/lib/x.py:9 in fit                        │
+╰──────────────────────────────────────────────────────────────────────────────╯
+ValueError: learning rate must be positive
+"""
+RAY = """\
+(train_fn pid=4711, ip=10.0.0.2) step 10
+(train_fn pid=4711, ip=10.0.0.2) Traceback (most recent call last):
+(train_fn pid=4711, ip=10.0.0.2)   File "/home/me/rl/worker.py", line 18, in rollout
+(train_fn pid=4711, ip=10.0.0.2)     obs[name]
+(train_fn pid=4711, ip=10.0.0.2) IndexError: list index out of range
+ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.
+"""
+GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/home/me/a/main.py", line 5, in <module>
+  |     asyncio.run(main())
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/home/me/a/task.py", line 9, in work
+    |     1 / 0
+    | ZeroDivisionError: division by zero
+    +------------------------------------
+"""
+STAMPED = """\
+INFO 05-06 01:55:20 [core.py:58] Initializing a V1 LLM engine
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383] EngineCore hit an exception: Traceback (most recent call last):
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383]   File "/usr/local/lib/python3.12/dist-packages/vllm/v1/engine/core.py", line 374, in run_engine_core
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383]     engine_core = EngineCoreProc(*args, **kwargs)
+(EngineCore pid=114) ERROR 05-06 01:55:27 [core.py:383]   File "/home/me/plugin/model.py", line 41, in load
+(EngineCore pid=114) ERROR 05-06 01:55:27 [core.py:383] AttributeError: no such layer
+(EngineCore pid=114) Process EngineCore:
+(EngineCore pid=114) Traceback (most recent call last):
+(EngineCore pid=114)   File "/usr/lib/python3.12/multiprocessing/process.py", line 314, in _bootstrap
+(EngineCore pid=114)     self.run()
+(EngineCore pid=114)   File "/home/me/plugin/model.py", line 41, in load
+(EngineCore pid=114) AttributeError: no such layer
+Traceback (most recent call last):
+  File "/usr/local/bin/vllm", line 8, in <module>
+    sys.exit(main())
+RuntimeError: Engine core initialization failed. See root cause above.
+"""
+KILLED_RANK = """\
+step 5/90
+E0325 20:57:27.620000 2606 site-packages/torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 5 (pid: 2630) of binary: /opt/v/bin/python
+Traceback (most recent call last):
+  File "/opt/v/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+  File "/opt/v/lib/python3.12/site-packages/torch/distributed/launcher/api.py", line 269, in launch_agent
+    raise ChildFailedError(
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+=====================================================
+test.py FAILED
+"""
+SYNTAX = """\
+  File "/home/me/train.py", line 12
+    def f(:
+          ^
+SyntaxError: invalid syntax
+"""
+LOGGED = """\
+2026-01-02 03:04:05,678 ERROR root: fit failed
+Traceback (most recent call last):
+  File "/home/me/fit.py", line 8, in fit
+    raise TypeError("x")
+TypeError: x
+2026-01-02 03:04:05,679 INFO root: bye
+"""
+SLURM = """\
+step 100/900 loss 0.9
+slurmstepd: error: *** JOB 812 ON node07 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***
+srun: error: node07: task 0: Terminated
+"""
+SEGFAULT_IN_WORKER = """\
+step 5/9
+ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).
+Traceback (most recent call last):
+  File "/home/me/train.py", line 30, in <module>
+    for batch in loader:
+RuntimeError: DataLoader worker (pid(s) 99) exited unexpectedly
+"""
+
+
+def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
+    path = tmp_path / "lög 'x'.txt"
+    path.write_text(text)
+    return diagnose(path, facts or {"code": 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "cls", "signature", "place"),
+    [
+        (TORCHRUN, {}, "CODE_BUG", "traceback:KeyError@collate.py:37", ("/home/me/proj/data/collate.py", 37)),
+        (DEEPSPEED, {}, "OOM", "cuda-oom", ("/home/me/ft/finetune.py", 120)),
+        (SNAKEMAKE, {}, "CODE_BUG", "json-decode", ("/home/me/bench/evaluate.py", 55)),
+        (CHAIN, {}, "PROXY_DOWN", "connection-refused", ("/home/me/agent/client.py", 71)),
+        (RICH, {}, "CODE_BUG", "traceback:ValueError@run.py:44", ("/home/me/app/run.py", 44)),
+        (RAY, {}, "CODE_BUG", "traceback:IndexError@worker.py:18", ("/home/me/rl/worker.py", 18)),
+        (GROUP, {}, "CODE_BUG", "traceback:ZeroDivisionError@task.py:9", ("/home/me/a/task.py", 9)),
+        (SYNTAX, {}, "CODE_BUG", "traceback:SyntaxError@train.py:12", ("/home/me/train.py", 12)),
+        (LOGGED, {}, "CODE_BUG", "traceback:TypeError@fit.py:8", ("/home/me/fit.py", 8)),
+        (STAMPED, {}, "CODE_BUG", "traceback:AttributeError@model.py:41", ("/home/me/plugin/model.py", 41)),
+        (KILLED_RANK, {}, "DEAD", "worker-killed", None),
+        (SLURM, {"signal": 15}, "DEAD", "slurm-time-limit", None),
+        (SEGFAULT_IN_WORKER, {}, "ENVIRONMENT", "shared-memory", None),
+    ],
+    ids=[
+        "torchrun",
+        "deepspeed",
+        "snakemake",
+        "chain",
+        "rich",
+        "ray",
+        "group",
+        "syntax",
+        "logged",
+        "stamped",
+        "killed",
+        "slurm",
+        "shm",
+    ],
+)
+def test_first_cause(
+    tmp_path: Path, text: str, facts: dict[str, Any], cls: str, signature: str, place: tuple[str, int] | None
+) -> None:
+    """The failing rank's own exception and the user's own frame are named, not the launcher's."""
+    got = judge(tmp_path, text, **facts)
+    assert (got.cls, got.signature) == (cls, signature), got.summary
+    found = got.exception and (got.exception["file"], got.exception["line"])
+    assert found == place
+
+
+def test_rank_is_named(tmp_path: Path) -> None:
+    """The rank stands in the record, and the evidence has the line of the exception itself."""
+    got = judge(tmp_path, TORCHRUN)
+    assert got.exception is not None and "rank2" in got.exception["rank"]
+    assert [e["line"] for e in got.evidence] == [3, 12]
+
+
+def test_report_prefers_the_rank_that_failed_first(tmp_path: Path) -> None:
+    """Where two ranks raise errors of their own, the launcher's report decides which was first."""
+    other = (
+        "[rank0]: Traceback (most recent call last):\n"
+        '[rank0]:   File "/home/me/proj/eval.py", line 3, in f\n'
+        "[rank0]: RuntimeError: worker went away\n"
+    )
+    head, first, rest = TORCHRUN.partition("[rank2]: Traceback")
+    got = judge(tmp_path, head + other + first + rest)
+    assert got.signature == "traceback:KeyError@collate.py:37"
+
+
+def test_retried_traceback_is_not_the_cause(tmp_path: Path) -> None:
+    """A traceback that a later retry absorbed does not explain a later SIGTERM."""
+    got = judge(tmp_path, CHAIN + "retry succeeded after 2 attempts\nstep 4/9\n", signal=15)
+    assert got.signature == "sigterm"
+
+
+def test_scary_words_before_a_kill(tmp_path: Path) -> None:
+    """Warnings with frightening words are not the cause of a SIGKILL."""
+    text = "step 3/9\nWARNING: 429 Too Many Requests\nerror rate: 0.0\n0 failed\n"
+    assert judge(tmp_path, text, signal=9).signature == "sigkill"
