@@ -393,6 +393,15 @@ def test_wandb_values(folder: Path) -> None:
     assert got.model == "tiny-a" and got.extra["config"]["opt"] == {"name": "sgd"}
 
 
+def test_wandb_killed(folder: Path) -> None:
+    """What a killed writer left is read up to its last whole record, and both signs are told."""
+    path = wandb(folder)
+    path.write_bytes(path.read_bytes()[:8000])
+    got = gather(path)
+    assert {f.rule for f in got.findings} >= {"cut", "no_exit"}
+    assert 0 < len(rows(got.curve)) < 40
+
+
 def test_wandb_summary(folder: Path) -> None:
     """Only W&B's own keys in a summary means that nothing was logged."""
     path = folder / "wandb-summary.json"

@@ -115,6 +115,8 @@ def test_the_sides_differ_in_what_is_tested_and_nothing_else() -> None:
     assert check_sides([method], [base], None) == ["the sides differ in params.aug.on (True, False)"]
     with pytest.raises(CannotJudge, match=r"params\.lr \(0\.2, 0\.1\), which is not what is tested"):
         check_sides([both], [base], ["params.aug"])
+    with pytest.raises(CannotJudge, match="which is not what is tested"):
+        check_sides([method], [base], ["params.au"])
     with pytest.raises(CannotJudge, match=r"differ in none of params\.aug"):
         check_sides([base], [base], ["params.aug"])
 

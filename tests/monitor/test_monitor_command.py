@@ -147,14 +147,14 @@ def test_writer_is_found(tmp_path: Path) -> None:
     with path.open("wb") as f:
         process = subprocess.Popen(["sleep", "60"], stdout=f)
     try:
-        assert writer_of(str(path)) == process.pid
+        assert writer_of(str(path)).pid == process.pid
     finally:
         process.kill()
         process.wait()
     with path.open("rb") as f:
         process = subprocess.Popen(["sleep", "60"], stdin=f)
     try:
-        assert writer_of(str(path)) is None
+        assert writer_of(str(path)).pid is None
     finally:
         process.kill()
         process.wait()

@@ -71,7 +71,7 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     facts = {"code": exit_.code, "signal": exit_.signal, "sent_by": "runherd" if exit_.stop_cause else None}
     found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
     write_json(place.layout.record(place.run_id, "diagnosis"), found.to_json())
-    if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", ""):
+    if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
 

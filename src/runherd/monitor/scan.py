@@ -21,6 +21,7 @@ BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
 _DIGITS = b"0123456789"
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
 _LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
+_RATE = re.compile(rb"(?<![a-z])(?:lr|learning_rate)['\"]?\s{0,3}[:=]?\s{0,3}(\d[\d.]*(?:e[+-]?\d+)?)")
 _CACHE_RATE = re.compile(rb"cache[ _]?hit[ _](?:rate|ratio)['\"]?\s{0,2}[:=]?\s{0,2}(\d[\d.]*)\s?(%?)")
 _CACHE_ONE = re.compile(rb"cache[ _:]{0,2}(hit|miss)\b(?![ _]?(?:rate|ratio|es|s\b))")
 _STATUS = re.compile(rb"http/[12](?:\.\d)?\"? (\d{3})\b")
@@ -41,6 +42,8 @@ _EXTRA = (
     "traceback (most recent call last)",
     "http/",
     "loss",
+    "lr",
+    "learning_rate",
     "cache",
     "too many requests",
     "429",
@@ -63,6 +66,7 @@ def empty() -> dict[str, Any]:
         "progress": None,  # {done, total, unit, at (position)}
         "progress_at": -1,  # position of the last sign of progress
         "losses": [],  # the last ones; None for one that is not finite
+        "rates": [],  # the last learning rates
         "calls": 0,
         "limited": 0,
         "forbidden": 0,
@@ -82,6 +86,8 @@ def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
     present.update(word for _, word in numbers)
     if "loss" in present:
         _losses(low, counters)
+    if "lr" in present or "learning_rate" in present:
+        _rates(low, counters)
     if "cache" in present:
         _cache(low, counters)
     _calls(low, present, numbers, counters)
@@ -178,6 +184,13 @@ def _losses(low: bytes, counters: dict[str, Any]) -> None:
             continue
         values.append(number if number == number and abs(number) != float("inf") else None)
     counters["losses"] = (counters["losses"] + values[-LOSSES:])[-LOSSES:]
+
+
+def _rates(low: bytes, counters: dict[str, Any]) -> None:
+    values = [
+        float(found[1].rstrip(b".")) for found in _RATE.finditer(low[-TAIL:]) if found[1].count(b".") < 2
+    ]
+    counters["rates"] = (counters["rates"] + values[-LOSSES:])[-LOSSES:]
 
 
 def _cache(low: bytes, counters: dict[str, Any]) -> None:

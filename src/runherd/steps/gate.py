@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from runherd import clock, exitcodes
 from runherd.errors import fail
 from runherd.files import Layout, write_atomic
-from runherd.gates import criteria_git, judge, load_criteria, load_run, no_criteria, write_verdict
+from runherd.gates import Criteria, criteria_git, judge, load_criteria, load_run, no_criteria, write_verdict
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.outcome import Verdict
 from runherd.plan import store
@@ -44,10 +45,32 @@ def judge_stage(plan: Plan, stage: str) -> Verdict:
     layout = Layout(Path(plan.root), **plan.paths)
     path = Path(plan.root) / plan.criteria if plan.criteria else None
     criteria = load_criteria(path) if path is not None and path.is_file() else no_criteria()
+    criteria = with_groups(criteria, plan)
     runs = [evidence(layout, r) for r in plan.runs]
     verdict = judge(stage, criteria, runs, now=clock.now(), git_facts=criteria_git(path))
     write_verdict(layout, verdict)
     return verdict
+
+
+def with_groups(criteria: Criteria, plan: Plan) -> Criteria:
+    """The criteria with the id of a grid row read as the ids of its sub-runs."""
+    groups: dict[str, list[str]] = {}
+    for run in plan.runs:
+        if run.parent:
+            groups.setdefault(run.parent, []).append(run.run_id)
+    if not groups:
+        return criteria
+
+    def spread(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(n for v in value for n in (groups.get(v, [v]) if isinstance(v, str) else [v]))
+        return {k: spread(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+    stages = {
+        stage: tuple(e.model_copy(update={k: spread(v) for k, v in dict(e).items()}) for e in entries)
+        for stage, entries in criteria.stages.items()
+    }
+    return replace(criteria, stages=stages)
 
 
 def evidence(layout: Layout, run: RunPlan) -> RunEvidence:

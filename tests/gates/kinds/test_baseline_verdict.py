@@ -139,6 +139,9 @@ def test_a_metric_cannot_stand_in_for_plan_conformance(project: Project) -> None
     project.write("E1", "conformance.json", json.dumps(failed))
     check = judge(project).checks[0]
     assert check.verdict == "INCONCLUSIVE" and "observe() is a stub" in check.sentence
+    for record in ({}, {"passed": None}, {"passed": "yes"}):
+        project.write("E1", "conformance.json", json.dumps(record))
+        assert "does not conform to its plan" in judge(project).checks[0].sentence
     waived = judge(project, ", conformance: false").checks[0]
     assert waived.verdict == "PASS" and "does not ask for plan conformance" in waived.notes[0]
 

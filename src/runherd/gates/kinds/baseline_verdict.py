@@ -12,7 +12,7 @@ from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.outcome import FAIL, PASS, Check, EvidenceFile, Word, worst
 from runherd.gates.regression import look_at
 from runherd.gates.sameness import differences
-from runherd.gates.sentences import number, signed
+from runherd.gates.sentences import given, number, signed
 from runherd.gates.series import BaselineVariance, Outcome, check_unchanged, floor_of, outcome, points
 from runherd.gates.usable import Direction, check_unit, check_width, direction, find_runs, metric_of
 
@@ -89,9 +89,10 @@ def _sentence(phase: Phase, entry: Any, saved: BaselineVariance, floor: float) -
         "gain": "a gain beyond the noise",
         "regression": "a regression beyond the noise: the series stops",
     }[phase.outcome]
+    noise = f"noise floor of {given(round(floor / point, 6))} pp"
     return (
         f"{phase.run.run_id}: {entry.metric} {number(phase.value)}, {signed(phase.change / point)} pp "
-        f"against the baseline of {entry.study} with a noise floor of {number(floor / point)} pp: {what}"
+        f"against the baseline of {entry.study} with a {noise}: {what}"
     )
 
 
