@@ -23,7 +23,7 @@ from timing import Times, alternate
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "RESULTS.md"
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", "--quiet", "all"]
-PROFILED_RUNS = 40  #: enough to see what a run costs
+PROFILED_RUNS = 20  #: enough to see what a run costs
 TODO = 10  #: rows that are not done in the mixed case
 
 

@@ -74,7 +74,7 @@ def test_kill_at_logout_is_weighed(
     assert level is Level.OK or check.do == "loginctl enable-linger ana"
 
 
-MOUNTS = "/dev/sda / ext4 rw 0 0\nhost:/x /data nfs4 rw 0 0\ntmpfs /data/my\\040disk tmpfs rw 0 0\n"
+MOUNTS = "tmpfs /data/my\\040disk tmpfs rw 0 0\nhost:/x /data nfs4 rw 0 0\n/dev/sda / ext4 rw 0 0\n"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
-from runherd.plan.model import refuse_broken
+from runherd.plan.model import Plan, refuse_broken
 
 ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
@@ -208,17 +208,18 @@ class Controller:
         from runherd.plan.build import build
         from runherd.plan.options import from_config
 
+        root = Path(self.draft.plan.root)
         options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
         try:
-            fresh = build(Path(self.draft.plan.root), options, sys.argv).plan
+            # Every cell that we write changes the tracker: a look without layers tells our own writes from requests.
+            if not asks_for_more(self.draft.plan, build(root, options, sys.argv, specs=False).plan):
+                return False
+            fresh = build(root, options, sys.argv).plan
             refuse_broken(fresh, self.targets())
         except (UserError, OSError) as e:
             print(f"[runherd] the tracker has changed, but is not taken up: {e}", file=sys.stderr, flush=True)
             return False
-        planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
-        wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
-        queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
-        return bool(wanted - planned) or any(r not in queued for r in planned)
+        return asks_for_more(self.draft.plan, fresh)
 
     def _only_waiting(self) -> bool:
         """True when every running job only waits for a detached run."""
@@ -240,6 +241,14 @@ class Controller:
                 path.unlink(missing_ok=True)
             extra |= wanted - mine if mine else set()
         return extra
+
+
+def asks_for_more(planned: Plan, fresh: Plan) -> bool:
+    """True when a fresh plan has a step that is not planned, or no longer wants one that is."""
+    have = {(r.run_id, r.gen) for r in planned.runs if r.live}
+    wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
+    queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
+    return bool(wanted - have) or any(r not in queued for r in have)
 
 
 WATCH_INTERVAL_S = 1.0
