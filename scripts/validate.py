@@ -8,7 +8,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))  # noqa: PTH100, PTH118, PTH120
 
 from runherd.errors import UserError
-from runherd.validate.command import add_arguments, run
+from runherd.validate.arguments import add_arguments
+from runherd.validate.command import run
 
 
 def main() -> int:
