@@ -122,6 +122,8 @@ class Monitor(Section):
     """Seconds between two looks at a run."""
     stale_s: Positive | None = None
     """A log and progress still for so long mean STALE."""
+    stuck_s: NotNegative | None = None
+    """Errors (rate limits, refused connections, out of memory) count once there is no progress for so long."""
     gpu_idle_s: Positive | None = None
     """A GPU idle for so long is warned of."""
     gpu_idle_util: Annotated[float, Field(ge=0, le=100)] | None = None
