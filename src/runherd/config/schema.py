@@ -148,8 +148,6 @@ class Monitor(Section):
     """The project's own failure signatures, YAML files."""
     screen: str | None = None
     """Name of a screen session whose output is the log."""
-    stuck_s: Positive | None = None
-    """Errors again and again without progress for so long are no passing trouble."""
     endpoint: str | None = None
     """URL that is asked when calls are refused: does the endpoint answer at all?"""
 
