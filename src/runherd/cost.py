@@ -68,7 +68,8 @@ def log_line(cost: Mapping[str, Any]) -> str:
 def _attempt(a: Attempt, now: str, extra: Mapping[str, Any], usd_per_gpu_hour: float | None) -> dict[str, Any]:
     started = (a.exited.started_at if a.exited else "") or a.launched.t
     ended = (a.exited.ended_at or a.exited.t) if a.exited else None
-    wall = max(0.0, clock.epoch(ended or now) - clock.epoch(started))
+    measured = a.exited.seconds if a.exited else None
+    wall = measured if measured is not None else max(0.0, clock.epoch(ended or now) - clock.epoch(started))
     gpu = wall * len(a.launched.gpus)
     return {
         "attempt": a.number,

@@ -109,6 +109,8 @@ class Exited(Event):
     cpu_seconds: float | None = None
     max_rss_mib: float | None = None
     lost: str | None = None  #: why the status is lost
+    seconds: float | None = None  #: wall time by a clock that does not jump
+    oom_kills: int | None = None  #: processes that the kernel killed for memory in its cgroup meanwhile
 
 
 @dataclass(frozen=True)

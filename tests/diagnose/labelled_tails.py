@@ -1,7 +1,6 @@
 """Labelled ends of logs: what programs write when all is well, and when it is not."""
 
 # log lines stand as they are written
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -133,8 +133,10 @@ def test_everything_killed_and_started_again(make: Make) -> None:
 def test_children_of_a_killed_program_do_not_outlive_it(make: Make) -> None:
     """What the program started and left behind is ended before the next attempt begins."""
     shell = "sleep 1000 & echo $! > control/orphan; exec " + " ".join(
-        ["{{ python }}", "program.py", "{{ run_id }}", "--control", "control", "--out", "{{ result }}"]
-        + ["--checkpoint", "{{ checkpoint }}"]
+        [
+            "{{ python }}", "program.py", "{{ run_id }}", "--control", "control", "--out", "{{ result }}",
+            "--checkpoint", "{{ checkpoint }}",
+        ]
     )
     project, pid = held(make, runs={"R001": {"command": shell, "dryrun": {"skip": "it leaves a child behind"}}})
     orphan = int((project.control / "orphan").read_text())

@@ -87,6 +87,11 @@ def test_losses_with_nan() -> None:
     ]
 
 
+def test_loss_of_zero_beside_a_broken_norm() -> None:
+    """The Trainer logs a loss of 0.0 when it was NaN; the gradient norm gives it away."""
+    assert look("{'loss': 0.0, 'grad_norm': nan}\n{'loss': 0.0, 'grad_norm': 1.0}\n")["losses"] == [None, 0.0]
+
+
 def test_cache() -> None:
     """Cache hits and misses are counted, and a reported ratio is taken."""
     counters = look("cache hit a\ncache miss b\ncache_hit: c\ncache hit rate: 12.5%\n")

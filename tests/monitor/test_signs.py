@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -78,6 +79,22 @@ def test_tick(tmp_path: Path) -> None:
     (folder / "spec.json").write_text('{"run_id": "R001", "data": {"expected": 9}}')
     got = tick(str(folder), alive=True)
     assert (got["run_id"], got["state"], got["done"], got["signs"]) == ("R001", "HEALTHY", 3, [])
+
+
+def test_progress_of_training_tools(tmp_path: Path) -> None:
+    """Steps come from the Trainer's state and Lightning's metrics; a torn last line is passed over."""
+    run = tmp_path / "R001"
+    place = run / "work" / "lightning_logs" / "version_0"
+    place.mkdir(parents=True)
+    metrics = place / "metrics.csv"
+    metrics.write_text("epoch,step,loss\n0,10,0.5\n0,20,0.4\n0,3")
+    assert (tick(str(run), alive=True)["done"], tick(str(run), alive=True)["unit"]) == (20, "steps")
+    state = run / "checkpoint" / "checkpoint-50" / "trainer_state.json"
+    state.parent.mkdir(parents=True)
+    state.write_text('{"global_step": 50, "max_steps": 200, "log_history": []}')
+    os.utime(metrics, (1000, 1000))
+    got = tick(str(run), alive=True)
+    assert (got["done"], got["expected"]) == (50, 200)
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

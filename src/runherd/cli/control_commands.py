@@ -62,7 +62,7 @@ def start_controller(args: argparse.Namespace) -> int:
     from runherd.workflow.controller import hand_over
 
     root = Path.cwd()
-    if not (root / "Snakefile").exists():
+    if not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
     if locks.is_held(layout.controller_lock()):

@@ -33,7 +33,9 @@ def settle(place: Place, number: int) -> None:
     if isinstance(decision, heal.Resume):
         _record_resume(place, h, attempt, decision)
         return
-    place.record(ledger.Judged(h.gen, number, "end", decision.cls, failure.signature if failure else "", decision.why))
+    if attempt.judged is None:  # else a settling that was killed had come so far
+        signature = failure.signature if failure else ""
+        place.record(ledger.Judged(h.gen, number, "end", decision.cls, signature, decision.why))
     if decision.status == "done":
         _end_done(place, attempt, data, collected, decision)
     else:
@@ -68,7 +70,11 @@ def _prefix(attempt: Attempt) -> str:
 def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.Exit) -> heal.Failure | None:
     from runherd.diagnose import diagnose
 
-    facts = {"code": exit_.code, "signal": exit_.signal, "sent_by": "runherd" if exit_.stop_cause else None}
+    exited = attempt.exited
+    facts = {
+        "code": exit_.code, "signal": exit_.signal, "sent_by": "runherd" if exit_.stop_cause else None,
+        "oom_kill": bool(exited and exited.oom_kills and exit_.code != 0),
+    }  # fmt: skip
     found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
     write_json(place.layout.record(place.run_id, "diagnosis"), found.to_json())
     if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from runherd.steps.job import die_with_parent
 from runherd.supervise.place import Place
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one step by name; exit code 0 when it did its work."""
+    """Run one step by name; exit code 0 when it did its work. It ends with the supervisor that started it."""
+    die_with_parent()
     name, place, args = argv[0], Place.from_arg(argv[1]), list(argv[2:])
     if name == "prepare":
         from runherd.lifecycle.prepare import prepare

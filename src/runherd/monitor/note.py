@@ -1,7 +1,6 @@
 """A line in the run's own log after an automatic action, so that its reader sees what happened."""
 
 # os functions keep the start short
-# ruff: noqa: PTH123
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from runherd.monitor import logreader, process, resultpeek, scan
+from runherd.monitor import logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.process import Alive
 
@@ -67,7 +67,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     fresh = {k: v - before.get(k, 0) for k, v in counters.items() if isinstance(v, int)}
     alive = _alive(target, log_age, memory)
     result, result_age = _results(target, memory, now, alive)
-    done, total, unit = _done(target, counters, result, memory)
+    done, total, unit = _done(target, counters, result)
     progress_age = _moved(memory, counters, done, now, log_age)
     gone = alive.state == "gone" or target.exit is not None
     _keep_accuracy(memory, result)
@@ -182,33 +182,19 @@ def _results(
 
 
 def _done(
-    target: Target, counters: dict[str, Any], result: Result | None, memory: dict[str, Any]
+    target: Target, counters: dict[str, Any], result: Result | None
 ) -> tuple[int | None, int | None, str]:
     """Return done, total and unit from the best source: result, trainer state, log."""
     if result is not None:
         return result.items, None, "items"
     for path in target.progress_files:
-        found = _trainer_state(path, memory)
+        found = progressfiles.steps(path)
         if found:
             return found[0], found[1], "steps"
     mark = counters.get("progress")
     if mark is None:
         return None, None, "items"
     return mark["done"], mark["total"], {"bar": "items", "count": "items"}.get(mark["unit"], mark["unit"])
-
-
-def _trainer_state(path: str, memory: dict[str, Any]) -> tuple[int, int | None] | None:
-    import json
-
-    try:
-        with open(path, "rb") as f:
-            data = json.loads(f.read())
-    except (OSError, ValueError):
-        return None
-    step, most = data.get("global_step"), data.get("max_steps")
-    if not isinstance(step, int):
-        return None
-    return step, most if isinstance(most, int) and most > 0 else None
 
 
 def _moved(

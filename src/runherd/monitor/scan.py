@@ -21,6 +21,8 @@ BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
 _DIGITS = b"0123456789"
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
 _LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
+#: a loss of exactly 0 beside such a norm is one that was not finite (as the Trainer logs it)
+_NORM_NAN = re.compile(rb"grad_norm['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:nan|inf)")
 _RATE = re.compile(rb"(?<![a-z])(?:lr|learning_rate)['\"]?\s{0,3}[:=]?\s{0,3}(\d[\d.]*(?:e[+-]?\d+)?)")
 _CACHE_RATE = re.compile(rb"cache[ _]?hit[ _](?:rate|ratio)['\"]?\s{0,2}[:=]?\s{0,2}(\d[\d.]*)\s?(%?)")
 _CACHE_ONE = re.compile(rb"cache[ _:]{0,2}(hit|miss)\b(?![ _]?(?:rate|ratio|es|s\b))")
@@ -182,7 +184,12 @@ def _losses(low: bytes, counters: dict[str, Any]) -> None:
             number = float(found[1].rstrip(b"."))
         except ValueError:
             continue
-        values.append(number if number == number and abs(number) != float("inf") else None)
+        end = recent.find(b"\n", found.end(), found.end() + WINDOW)
+        broken = number == 0 and _NORM_NAN.search(
+            recent, found.end(), end if end >= 0 else found.end() + WINDOW
+        )
+        finite = number == number and abs(number) != float("inf")
+        values.append(number if finite and not broken else None)
     counters["losses"] = (counters["losses"] + values[-LOSSES:])[-LOSSES:]
 
 

@@ -9,11 +9,8 @@ goes on. What needs more than the standard library runs in short-lived steps.
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,17 +21,16 @@ from typing import Any
 from runherd import clock, evidence, ledger, locks, processes
 from runherd.files import read_json
 from runherd.history import Attempt
-from runherd.processes import Identity, Life
-from runherd.supervise import spawn
+from runherd.processes import Life
+from runherd.supervise import facts, spawn
 from runherd.supervise.place import Place
+from runherd.supervise.shortstep import ShortStep
+from runherd.supervise.waiting import Left, Waiting
 
-STEP_TRIES = 3  #: how often a step of ours may crash before the supervisor gives up
-RETRY_S = 5.0  #: between two looks for a free GPU
+STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
+RETRY_S = 5.0  #: between two looks for a free GPU, and before going on after a full disk
 START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
-
-
-class Left(Exception):
-    """The supervisor was told to go (the program stays)."""
+LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
 
 class Supervisor:
@@ -43,68 +39,69 @@ class Supervisor:
         self.lock_fd = lock_fd
         self.layout = place.layout
         self.me = processes.identify(os.getpid())
-        self.announcing: subprocess.Popen[bytes] | None = None
+        self.waiting = Waiting()
+        self.announcing: ShortStep | None = None
         self.started_here: set[int] = set()
-        self.waiting_for = ""
-        self._wake, self._signals = _signal_pipe()
+        self.said = ""  #: what we wait for, as the ledger was told
+        self._due: dict[int, float] = {}  #: attempt -> when its resume is due, by the monotonic clock
         self._children: list[subprocess.Popen[bytes]] = []
 
     # -- the loop ----------------------------------------------------------
     def run(self) -> None:
         """Do what the evidence says until there is nothing left to do."""
         while True:
-            decision = evidence.decide(self.facts())
-            match decision:
-                case evidence.Start(reason):
-                    self.start(reason)
-                case evidence.Watch(attempt):
-                    self.watch(attempt)
-                case evidence.Settle(attempt, lost):
-                    self.settle(attempt, lost)
-                case evidence.Wait(until_s):
-                    self.sleep_until(until_s)
-                case evidence.Withdraw():
-                    self.step("withdraw")
-                case evidence.Finish():
-                    if not self.place.history().final_cell_written:
-                        self.step("finish")
+            try:
+                if self.turn(evidence.decide(self.facts())):
                     return
-                case evidence.CannotTell(why):
-                    self.place.record(ledger.Noted(self.place.history().gen, why))
-                    return
-                case evidence.Nothing():
-                    return
+            except OSError as e:  # a full disk, a folder made read-only: it may pass; the ledger tells where we are
+                print(f"{clock.now()} {type(e).__name__}: {e}; going on in {RETRY_S:g} s", file=sys.stderr, flush=True)
+                self.waiting.pause(RETRY_S)
+
+    def turn(self, decision: evidence.Decision) -> bool:
+        """Carry one decision out; True when there is nothing left to do."""
+        match decision:
+            case evidence.Start(reason):
+                self.start(reason)
+            case evidence.Watch(attempt):
+                self.watch(attempt)
+            case evidence.Settle(attempt, lost):
+                self.settle(attempt, lost)
+            case evidence.Wait(until_s):
+                self.sleep(until_s - time.time())
+            case evidence.Withdraw():
+                self.step("withdraw")
+            case evidence.Finish():
+                if not self.place.history().final_cell_written:
+                    self.step("finish")
+                return True
+            case evidence.CannotTell(why):
+                self.say(self.place.history().gen, why)
+                return True
+            case evidence.Nothing():
+                return True
+        return False
 
     def facts(self) -> evidence.Facts:
         h = self.place.history()
         last = h.last_attempt
-        exit_record = last is not None and self.layout.exit(self.place.run_id, last.number).exists()
-        judged = last.judged if last else None
+        now_s = time.time()
         return evidence.Facts(
             history=h,
-            program=self.program_life(last) if last else Life.GONE,
-            exit_record=exit_record,
-            cancel_asked=h.cancel is not None or self.layout.cancel_request(self.place.run_id).exists(),
-            now_s=time.time(),
-            not_before_s=clock.epoch(judged.not_before) if judged and judged.not_before else 0.0,
+            program=facts.program_life(self.place, last) if last else Life.GONE,
+            exit_record=last is not None and self.layout.exit(self.place.run_id, last.number).exists(),
+            cancel_asked=h.cancel is not None or self.cancel_asked(),
+            now_s=now_s,
+            not_before_s=self.not_before(last, now_s) if last else 0.0,
         )
 
-    def program_life(self, last: Attempt) -> Life:
-        """Whether the attempt's program lives: the lock that it holds, else its identity, else its token."""
-        if locks.is_held(self.layout.program_lock(self.place.run_id)):
-            return Life.ALIVE
-        known = self.program_identity(last)
-        if known is not None:
-            return processes.life(known)
-        launcher = Identity.from_json(last.launched.supervisor)
-        if launcher is not None and launcher.host != processes.hostname():
-            return Life.ELSEWHERE
-        return Life.GONE
-
-    def program_identity(self, last: Attempt) -> Identity | None:
-        written = read_json(self.layout.process(self.place.run_id, last.number))
-        found = Identity.from_json(written.get("program")) if isinstance(written, dict) else None
-        return found or (Identity.from_json(last.started.program) if last.started else None)
+    def not_before(self, last: Attempt, now_s: float) -> float:
+        """When a judged resume is due; a clock that jumps neither brings it forward nor puts it off."""
+        judged = last.judged
+        if judged is None or not judged.not_before:
+            return 0.0
+        left = min(judged.delay_s, max(0.0, clock.epoch(judged.not_before) - now_s))
+        due = self._due.setdefault(last.number, time.monotonic() + left)
+        return now_s + due - time.monotonic()
 
     # -- starting ------------------------------------------------------------
     def start(self, reason: str) -> None:
@@ -115,8 +112,8 @@ class Supervisor:
         token = uuid.uuid4().hex
         self.layout.command(self.place.run_id, number).unlink(missing_ok=True)
         self.step("prepare", str(number), reason, token)
-        command = read_json(self.layout.command(self.place.run_id, number))
-        if not isinstance(command, dict):
+        command = facts.command(self.place, number)
+        if not command:
             return  # `prepare` has ended the run, with the reason
         if command.get("wait"):
             self.wait_visibly(h.gen, str(command["wait"]))
@@ -140,10 +137,16 @@ class Supervisor:
 
     def wait_visibly(self, gen: int, why: str) -> None:
         """Wait a little, and say once in the ledger what for."""
-        if why != self.waiting_for:
-            self.place.record(ledger.Noted(gen, f"waiting: {why}"))
-            self.waiting_for = why
-        self.sleep_until(time.time() + RETRY_S)
+        self.say(gen, f"waiting: {why}")
+        self.sleep(RETRY_S)
+
+    def say(self, gen: int, text: str) -> None:
+        """Note something in the ledger, once in a row, also over several supervisors."""
+        if text != self.said:
+            events = ledger.read(self.layout.events(self.place.run_id))
+            if not (events and isinstance(events[-1], ledger.Noted) and events[-1].text == text):
+                self.place.record(ledger.Noted(gen, text))
+            self.said = text
 
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
@@ -173,9 +176,7 @@ class Supervisor:
         written = read_json(process_file)
         if isinstance(written, dict):
             self.place.record(ledger.Started(gen, number, written.get("program") or {}))
-            self.announcing = subprocess.Popen(
-                spawn.step_argv("runherd.lifecycle.step", ["announce", self.place.to_arg()]), stdin=subprocess.DEVNULL
-            )
+            self.announcing = ShortStep(self.place, "announce", lock_fd=self.lock_fd)
 
     def take_gpus(self, command: dict[str, Any]) -> list[int] | None:
         """Lock the devices that `prepare` chose; None when one of them was taken meanwhile."""
@@ -198,62 +199,61 @@ class Supervisor:
             self.started_here.add(number)
         last = h.last_attempt
         assert last is not None
-        watched = self.watched_process(last)
+        watched = facts.watched(self.place, last)
         if watched is None:
-            self.sleep_until(time.time() + 0.2)  # it ended just now, or is about to say who it is
+            self.sleep(0.2)  # it ended just now, or is about to say who it is
             return
         fd = processes.open_pidfd(watched)
         if fd is None:
             return
-        plan = read_json(self.layout.command(self.place.run_id, number)) or {}
-        interval = float(plan.get("monitor_interval_s", 30.0))
-        limit = plan.get("wall_time_s")
-        started_s = clock.epoch(last.launched.t)
         try:
-            self._watch_until_end(fd, last, interval, started_s + float(limit) if limit else None, plan)
+            self._watch_until_end(fd, last, facts.command(self.place, number))
         finally:
             os.close(fd)
 
-    def watched_process(self, last: Attempt) -> Identity | None:
-        """The wrapper while it lives (its end means that exit.json is there), else the program."""
-        written = read_json(self.layout.process(self.place.run_id, last.number))
-        if isinstance(written, dict):
-            for role in ("wrapper", "program"):
-                who = Identity.from_json(written.get(role))
-                if who is not None and processes.life(who) is Life.ALIVE:
-                    return who
-        for member in processes.tree(self.token(last.number)):
-            return member
-        return None
-
-    def token(self, number: int) -> str:
-        command = read_json(self.layout.command(self.place.run_id, number))
-        return str(command.get("token", "")) if isinstance(command, dict) else ""
-
-    def _watch_until_end(
-        self, fd: int, last: Attempt, interval: float, deadline_s: float | None, plan: dict[str, Any]
-    ) -> None:
+    def _watch_until_end(self, fd: int, last: Attempt, plan: dict[str, Any]) -> None:
+        """Return when the process behind `fd` has ended. A look runs beside us: nothing waits for it."""
+        interval = float(plan.get("monitor_interval_s") or 30.0)
+        limit = float(plan["wall_time_s"]) if plan.get("wall_time_s") else None
         stopped = last.stopping is not None
-        next_look = time.time() + min(interval, 5.0)
-        while True:
-            if self.cancel_asked() and not stopped:
-                self.note_cancel(last.gen)
-                self.stop(last, "cancel", "asked for by a person", plan)
-                stopped = True
-            now = time.time()
-            if deadline_s is not None and now >= deadline_s and not stopped:
-                self.stop(last, "wall_time", f"wall time limit of {plan.get('wall_time_s')} s reached", plan)
-                stopped = True
-            if now >= next_look and not stopped:
-                stopped = self.look(last, plan)
-                next_look = time.time() + interval
-            until = min(next_look, deadline_s) if deadline_s and not stopped else next_look
-            if self.wait_for(fd, max(0.05, until - time.time())):
-                return
+        look: ShortStep | None = None
+        next_look, look_began = time.monotonic() + min(interval, 5.0), 0.0
+        try:
+            while True:
+                now = time.monotonic()
+                left_s = limit - facts.age_s(self.place, last) if limit is not None else None
+                if not stopped:
+                    stopped = self.must_stop(last, plan, left_s)
+                if look is not None and (look.code() is not None or now > look_began + LOOK_TIMEOUT_S or stopped):
+                    stopped = stopped or self.heed(last, look, plan)
+                    look.close()
+                    look = None
+                if look is None and not stopped and now >= next_look:
+                    look, look_began = ShortStep(self.place, "look", [str(last.number)], answers=True), now
+                    next_look = now + interval
+                until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
+                timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
+                if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
+                    return
+                self.reap()
+        finally:
+            if look is not None:
+                look.close()
 
-    def look(self, last: Attempt, plan: dict[str, Any]) -> bool:
-        """Let a short-lived step judge the run; stop it where the judgement says so."""
-        out = self.step_output("look", str(last.number))
+    def must_stop(self, last: Attempt, plan: dict[str, Any], left_s: float | None) -> bool:
+        """Stop the program where a person has asked for it or its time is over; True when it was stopped."""
+        if self.cancel_asked():
+            self.note_cancel(last.gen)
+            self.stop(last, "cancel", "asked for by a person", plan)
+        elif left_s is not None and left_s <= 0:
+            self.stop(last, "wall_time", f"wall time limit of {plan['wall_time_s']:g} s reached", plan)
+        else:
+            return False
+        return True
+
+    def heed(self, last: Attempt, look: ShortStep, plan: dict[str, Any]) -> bool:
+        """Stop the program where the judgement of an ended look says so; True when it was stopped."""
+        out = look.answer() if look.code() is not None else None
         if not isinstance(out, dict) or not out.get("stop"):
             return False
         self.stop(last, str(out["stop"]), str(out.get("why", "")), plan)
@@ -263,19 +263,16 @@ class Supervisor:
         """End the program's tree, gently first; the wrapper lives on to write the exit down."""
         self.place.record(ledger.Stopping(last.gen, last.number, cause, detail))
         self.append_to_log(last.number, f"[runherd] stopping this attempt: {cause}: {detail}")
-        self.end_program(last.number, float(plan.get("grace_s", 30.0)))
+        self.end_program(last.number, float(plan.get("grace_s") or 30.0))
 
     def end_program(self, number: int, grace_s: float) -> None:
-        written = read_json(self.layout.process(self.place.run_id, number))
-        written = written if isinstance(written, dict) else {}
-        wrapper = Identity.from_json(written.get("wrapper"))
+        wrapper, program = (facts.role(self.place, number, name) for name in ("wrapper", "program"))
         roots = [wrapper.pid] if wrapper and processes.life(wrapper) is Life.ALIVE else []
-        program = Identity.from_json(written.get("program"))
         if program and processes.life(program) is Life.ALIVE:
             processes.send(program, signal.SIGTERM)
             roots.append(program.pid)
         spare = [wrapper.pid] if wrapper else []
-        processes.end_tree(self.token(number), roots, spare, grace_s)
+        processes.end_tree(str(facts.command(self.place, number).get("token", "")), roots, spare, grace_s)
         if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
             processes.send(program, signal.SIGKILL)
 
@@ -286,83 +283,39 @@ class Supervisor:
     # -- ending ----------------------------------------------------------------
     def settle(self, number: int, lost: bool) -> None:
         """Record the exit, end what is left of the tree, and have the attempt judged."""
-        self.join_announcer()
         h = self.place.history()
         last = h.last_attempt
         assert last is not None
         if last.exited is None:
-            self.place.record(self.exit_event(last, lost))
-        plan = read_json(self.layout.command(self.place.run_id, number)) or {}
-        if processes.tree(self.token(number)):
-            self.end_program(number, float(plan.get("grace_s", 30.0)))
+            self.place.record(facts.exit_event(self.place, last, lost))
+        plan = facts.command(self.place, number)
+        if processes.tree(str(plan.get("token", ""))):
+            self.end_program(number, float(plan.get("grace_s") or 30.0))
         self.step("settle", str(number))
 
-    def exit_event(self, last: Attempt, lost: bool) -> ledger.Exited:
-        written = read_json(self.layout.exit(self.place.run_id, last.number))
-        if isinstance(written, dict) and not lost:
-            rss = written.get("max_rss_kib")
-            return ledger.Exited(
-                last.gen, last.number, written.get("code"), written.get("signal"),
-                clock.iso(written["started"]), clock.iso(written["ended"]), written.get("cpu_seconds"),
-                round(rss / 1024, 1) if rss else None,
-            )  # fmt: skip
-        program = self.program_identity(last)
-        if program is None:
-            why = "never_started"
-        elif program.boot_id != processes.boot_id():
-            why = "reboot"
-        else:
-            why = "killed_with_wrapper" if not self.adopted_foreign(last.number) else "adopted"
-        return ledger.Exited(
-            last.gen, last.number, started_at=last.launched.t, ended_at=self.last_sign(last), lost=why
-        )
-
-    def adopted_foreign(self, number: int) -> bool:
-        command = read_json(self.layout.command(self.place.run_id, number))
-        return isinstance(command, dict) and bool(command.get("foreign"))
-
-    def last_sign(self, last: Attempt) -> str:
-        """The best known end of an attempt whose exit is lost: the last write to its log."""
-        try:
-            seen = self.layout.log(self.place.run_id, last.number).stat().st_mtime
-        except OSError:
-            seen = 0.0
-        if last.launched.supervisor and self.adopted_foreign(last.number):
-            seen = time.time()
-        return clock.iso(max(seen, clock.epoch(last.launched.t)))
-
-    def join_announcer(self) -> None:
-        if self.announcing is not None:
-            try:
-                self.announcing.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                self.announcing.kill()
-            self.announcing = None
-
     # -- steps, waiting, signals --------------------------------------------------
-    def step(self, name: str, *args: str) -> bool:
+    def step(self, name: str, *args: str) -> None:
         """Run one of our short-lived steps; a crash is tried again a few times, then given up."""
-        self.join_announcer()
-        for attempt in range(STEP_TRIES):
-            done = subprocess.run(
-                spawn.step_argv("runherd.lifecycle.step", [name, self.place.to_arg(), *args]), stdin=subprocess.DEVNULL
-            )
-            if done.returncode == 0:
-                return True
-            self.check_signals()
-            time.sleep(0.2 * 2**attempt)
-        gen = self.place.history().gen
-        self.place.record(ledger.Noted(gen, f"the step `{name}` failed {STEP_TRIES} times: see supervisor.log"))
+        self.join(self.announcing)
+        self.announcing = None
+        for pause_s in (*STEP_PAUSES_S, None):
+            if self.join(ShortStep(self.place, name, args, self.lock_fd)) == 0:
+                return
+            if pause_s is not None:
+                self.waiting.pause(pause_s)
+        self.say(self.place.history().gen, f"the step `{name}` failed {len(STEP_PAUSES_S) + 1} times: see supervisor.log")
         raise SystemExit(1)
 
-    def step_output(self, name: str, *args: str) -> Any:
-        """Run a step whose answer is one JSON object on its standard output; None when it fails."""
-        argv = spawn.step_argv("runherd.lifecycle.step", [name, self.place.to_arg(), *args])
-        try:
-            done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120)
-            return json.loads(done.stdout)
-        except (subprocess.TimeoutExpired, ValueError):
+    def join(self, step: ShortStep | None) -> int | None:
+        """Wait for a step; told to go meanwhile, the step is ended too (all of them can be repeated)."""
+        if step is None:
             return None
+        try:
+            while step.code() is None:
+                self.waiting.wait(60, step.fd)
+            return step.code()
+        finally:
+            step.close()
 
     def cancel_asked(self) -> bool:
         return self.layout.cancel_request(self.place.run_id).exists()
@@ -372,43 +325,14 @@ class Supervisor:
         by = str(asked.get("by", "")) if isinstance(asked, dict) else ""
         self.place.record(ledger.CancelAsked(gen, by))
 
-    def sleep_until(self, until_s: float) -> None:
-        while (left := until_s - time.time()) > 0:
-            self.wait_for(None, left)
-            if self.cancel_asked():
-                return
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; a request to cancel (it comes with SIGUSR1) ends it early."""
+        if not self.cancel_asked():
+            self.waiting.pause(seconds)
 
-    def wait_for(self, fd: int | None, timeout_s: float) -> bool:
-        """Wait for the process behind `fd`, a signal or the time-out; True when the process ended."""
-        poll = select.poll()
-        poll.register(self._wake, select.POLLIN)
-        if fd is not None:
-            poll.register(fd, select.POLLIN)
-        ready = {f for f, _ in poll.poll(min(timeout_s, 3600.0) * 1000)}
-        self.check_signals()
+    def reap(self) -> None:
         for child in self._children:
-            child.poll()  # reap
-        return fd is not None and fd in ready
-
-    def check_signals(self) -> None:
-        """SIGTERM, SIGHUP, SIGINT: leave at once, the program stays. SIGUSR1: look again."""
-        try:
-            received = self._wake.recv(64)
-        except BlockingIOError:
-            return
-        for number in received:
-            if number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                raise Left(signal.Signals(number).name)
-
-
-def _signal_pipe() -> tuple[socket.socket, socket.socket]:
-    wake, signals = socket.socketpair()
-    wake.setblocking(False)
-    signals.setblocking(False)
-    signal.set_wakeup_fd(signals.fileno(), warn_on_full_buffer=False)
-    for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
-        signal.signal(s, lambda *_: None)
-    return wake, signals
+            child.poll()
 
 
 def main() -> None:

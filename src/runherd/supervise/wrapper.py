@@ -18,7 +18,21 @@ import sys
 import time
 
 
-def _write(path: str, value: dict[str, object]) -> None:
+WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
+
+
+def _write(path: str, value: dict[str, object], patience_s: float = 0.0) -> None:
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            return _write_once(path, value)
+        except OSError:
+            if time.monotonic() >= end:
+                raise
+        time.sleep(1)
+
+
+def _write_once(path: str, value: dict[str, object]) -> None:
     tmp = f"{path}.{os.getpid()}.tmp"
     with open(tmp, "w") as f:
         json.dump(value, f)
@@ -49,7 +63,8 @@ def main(folder: str) -> int:
     if limit_mib:  # inherited by the program; far more than this process needs itself
         resource.setrlimit(resource.RLIMIT_AS, (int(limit_mib) << 20, int(limit_mib) << 20))
     lock_fd = int(os.environ.pop("RUNHERD_LOCK_FD"))
-    started = time.time()
+    started, began = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    killed = _oom_kills()
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}
     usage = [0.0, 0]
     for step in command["steps"]:
@@ -64,9 +79,37 @@ def main(folder: str) -> int:
             _write(mark, {"step": step["name"], "ended": time.time()})
     _write(
         f"{folder}/exit.json",
-        {**end, "started": started, "ended": time.time(), "cpu_seconds": usage[0], "max_rss_kib": usage[1]},
-    )
+        {
+            **end, "started": started, "ended": time.time(), "cpu_seconds": usage[0], "max_rss_kib": usage[1],
+            "seconds": time.clock_gettime(time.CLOCK_BOOTTIME) - began,
+            "oom_kills": None if killed is None else (_oom_kills() or 0) - killed,
+        },
+        WRITE_TRIES_S,
+    )  # fmt: skip
     return 0
+
+
+def _oom_kills() -> int | None:
+    """How many processes of our memory cgroup (version 1 or 2) the kernel has killed for memory so far."""
+    try:
+        with open("/proc/self/cgroup") as f:
+            lines = [line.rstrip("\n").split(":", 2) for line in f]
+    except OSError:
+        return None
+    for _, controllers, path in lines:
+        if controllers == "":
+            name = f"/sys/fs/cgroup{path}/memory.events"
+        elif "memory" in controllers.split(","):
+            name = f"/sys/fs/cgroup/memory{path}/memory.oom_control"
+        else:
+            continue
+        try:
+            with open(name) as f:
+                counts = dict(line.split() for line in f)
+            return int(counts["oom_kill"])
+        except (OSError, ValueError, KeyError):
+            continue
+    return None
 
 
 def _run(folder: str, step: dict, lock_fd: int, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
@@ -81,10 +124,13 @@ def _run(folder: str, step: dict, lock_fd: int, usage: list) -> dict[str, object
         print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)
         code = 127 if isinstance(e, FileNotFoundError) else 126
         return {"code": code, "signal": None, "step": step["name"], "error": str(e)}
-    _write(
-        f"{folder}/process.json",
-        {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"]},
-    )
+    try:
+        _write(
+            f"{folder}/process.json",
+            {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"]},
+        )
+    except OSError as e:  # it runs all the same, and our own exit is waited for
+        print(f"[runherd] cannot write down who runs: {e.strerror}", flush=True)
     _, status, rusage = os.wait4(child.pid, 0)
     usage[0] += rusage.ru_utime + rusage.ru_stime
     usage[1] = max(usage[1], rusage.ru_maxrss)

@@ -1,0 +1,98 @@
+"""What can be known of an attempt's program from its files and from the kernel. Reads only."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from runherd import clock, ledger, locks, processes
+from runherd.files import read_json
+from runherd.history import Attempt
+from runherd.processes import Identity, Life
+from runherd.supervise.place import Place
+
+
+def command(place: Place, number: int) -> dict[str, Any]:
+    """The content of the attempt's command.json; empty when there is none."""
+    found = read_json(place.layout.command(place.run_id, number))
+    return found if isinstance(found, dict) else {}
+
+
+def role(place: Place, number: int, name: str) -> Identity | None:
+    """The identity of `program` or `wrapper` as the wrapper wrote it down."""
+    written = read_json(place.layout.process(place.run_id, number))
+    return Identity.from_json(written.get(name)) if isinstance(written, dict) else None
+
+
+def program(place: Place, last: Attempt) -> Identity | None:
+    found = role(place, last.number, "program")
+    return found or (Identity.from_json(last.started.program) if last.started else None)
+
+
+def program_life(place: Place, last: Attempt) -> Life:
+    """Whether the attempt's program lives: by the lock that it holds, else by its identity."""
+    if locks.is_held(place.layout.program_lock(place.run_id)):
+        return Life.ALIVE
+    known = program(place, last)
+    if known is not None:
+        return processes.life(known)
+    launcher = Identity.from_json(last.launched.supervisor)
+    if launcher is not None and launcher.host != processes.hostname():
+        return Life.ELSEWHERE
+    return Life.GONE
+
+
+def watched(place: Place, last: Attempt) -> Identity | None:
+    """Whose end to wait for: the wrapper while it lives (then exit.json is there), else the program."""
+    for name in ("wrapper", "program"):
+        who = role(place, last.number, name)
+        if who is not None and processes.life(who) is Life.ALIVE:
+            return who
+    for member in processes.tree(str(command(place, last.number).get("token", ""))):
+        return member
+    return None
+
+
+def age_s(place: Place, last: Attempt) -> float:
+    """How long the attempt has run, in seconds; where it is of this boot, by a clock that does not jump."""
+    who = role(place, last.number, "program")
+    if who is not None and who.boot_id == processes.boot_id():
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - who.start_ticks / processes.CLOCK_TICKS
+    return time.time() - clock.epoch(last.launched.t)
+
+
+def exit_event(place: Place, last: Attempt, lost: bool) -> ledger.Exited:
+    """How the attempt ended, as the wrapper wrote it down, or why that is not known."""
+    written = read_json(place.layout.exit(place.run_id, last.number))
+    if isinstance(written, dict) and not lost:
+        rss = written.get("max_rss_kib")
+        return ledger.Exited(
+            last.gen, last.number, written.get("code"), written.get("signal"), clock.iso(written["started"]),
+            clock.iso(written["ended"]), written.get("cpu_seconds"), round(rss / 1024, 1) if rss else None,
+            seconds=written.get("seconds"), oom_kills=written.get("oom_kills"),
+        )  # fmt: skip
+    foreign = bool(command(place, last.number).get("foreign"))
+    return ledger.Exited(
+        last.gen, last.number, started_at=last.launched.t, ended_at=_last_sign(place, last, foreign),
+        lost=_why_lost(program(place, last), foreign),
+    )  # fmt: skip
+
+
+def _why_lost(who: Identity | None, foreign: bool) -> str:
+    if who is None:
+        return "never_started"
+    if who.boot_id != processes.boot_id():
+        return "reboot"
+    return "adopted" if foreign else "killed_with_wrapper"
+
+
+def _last_sign(place: Place, last: Attempt, foreign: bool) -> str:
+    """The best known end of an attempt whose exit is lost: the last write to its log."""
+    try:
+        seen = os.stat(place.layout.log(place.run_id, last.number)).st_mtime
+    except OSError:
+        seen = 0.0
+    if foreign:
+        seen = time.time()
+    return clock.iso(max(seen, clock.epoch(last.launched.t)))

@@ -1,0 +1,55 @@
+"""Waiting without polling: for a process to end, a signal to come, or time to pass."""
+
+from __future__ import annotations
+
+import select
+import signal
+import socket
+import time
+
+
+class Left(Exception):
+    """The supervisor was told to go (the program stays)."""
+
+
+class Waiting:
+    """Signals become bytes in a socket pair, so that one `poll` sees them beside the end of processes."""
+
+    def __init__(self) -> None:
+        self.nudged = False  #: the last wait was ended by SIGUSR1
+        self._wake, self._signals = socket.socketpair()
+        self._wake.setblocking(False)
+        self._signals.setblocking(False)
+        signal.set_wakeup_fd(self._signals.fileno(), warn_on_full_buffer=False)
+        for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+            signal.signal(s, lambda *_: None)
+
+    def wait(self, timeout_s: float, *fds: int) -> set[int]:
+        """Wait for one of `fds` (pidfds), a signal or the time-out; returns the fds that are ready.
+
+        Raises `Left` on SIGTERM, SIGHUP and SIGINT. SIGUSR1 only ends the wait: look again.
+        """
+        poll = select.poll()
+        for fd in (self._wake.fileno(), *fds):
+            poll.register(fd, select.POLLIN)
+        ready = {fd for fd, _ in poll.poll(max(0.0, min(timeout_s, 3600.0)) * 1000)}
+        self.check_signals()
+        return ready & set(fds)
+
+    def pause(self, seconds: float) -> None:
+        """Let `seconds` pass, by a clock that does not jump; ends early on SIGUSR1."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.wait(left)
+            if self.nudged:
+                return
+
+    def check_signals(self) -> None:
+        try:
+            received = self._wake.recv(64)
+        except BlockingIOError:
+            received = b""
+        self.nudged = signal.SIGUSR1 in received
+        for number in received:
+            if number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                raise Left(signal.Signals(number).name)

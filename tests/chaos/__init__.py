@@ -1,0 +1,1 @@
+"""A killer and its trials: what runherd promises must hold whatever is killed, and when."""
