@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,13 @@ class Live(Project):
         for run_id, process in started.items():
             said, _ = process.communicate(timeout=within_s)
             ended[run_id] = (process.returncode, said)
+            assert process.returncode != 2, said  # the test's own configuration is wrong
         return ended
 
-    def launcher(self, run_id: str, **env: str) -> subprocess.Popen[str]:
+    def launcher(self, run_id: str, prefix: Sequence[str] = (), **env: str) -> subprocess.Popen[str]:
+        """Start a launcher, by way of the command `prefix`, with more environment."""
         process = subprocess.Popen(
-            [sys.executable, LAUNCH, run_id], cwd=self.root, env={**self.environment(), **env},
+            [*prefix, sys.executable, LAUNCH, run_id], cwd=self.root, env={**self.environment(), **env},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         self.started.append(process)

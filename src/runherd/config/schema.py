@@ -169,6 +169,8 @@ class Heal(Section):
     """The workers are multiplied by this after API_QUOTA."""
     quota_workers_min: AtLeastOne | None = None
     """Never fewer workers than this."""
+    proxy_wait_s: NotNegative | None = None
+    """Wait before a resume after PROXY_DOWN."""
     proxy_fallback_env: dict[str, Scalar] | None = None
     """Environment of the fallback endpoint; empty: no fallback."""
     proxy_fallback_workers: AtLeastOne | None = None
