@@ -46,7 +46,7 @@ $(DEMO)/.git: | $(VENV)/.with-example
 
 # -- checks and tests ---------------------------------------------------------------
 test: lint
-	@"$(BIN)/python" -m pytest $(PYTEST_ARGS)
+	@PATH="$(BIN):$$PATH" python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.with-test,example
 	"$(BIN)/ruff" check

@@ -46,7 +46,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         spec=data,
         limits=limits_of(data),
         gpus=tuple(str(g) for g in command.get("gpus") or ()),
-        endpoint=(data.get("monitor") or {}).get("endpoint"),
+        endpoint=(data.get("endpoint") or {}).get("url"),
     )
 
 
