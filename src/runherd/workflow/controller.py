@@ -105,6 +105,7 @@ class Controller:
             self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self._forget_earlier()
                 self.begin(self.targets())
         except (UserError, Refused) as e:
             stop(e)
@@ -133,6 +134,23 @@ class Controller:
         give_room(self.workflow)
         atexit.register(self._finish)
         threading.Thread(target=self._watch_for_changes, daemon=True).start()
+
+    def _forget_earlier(self) -> None:
+        """Clear what killed controllers left: without this each leaves two marks and their metadata for ever."""
+        from runherd.plan import store
+
+        for nonce in store.earlier(self.layout, self.draft.plan.nonce):
+            self._forget(nonce)
+
+    def _forget(self, nonce: str) -> None:
+        from snakemake.io import IOFile
+
+        from runherd.plan import store
+
+        for mark in marks(nonce):
+            Path(mark).unlink(missing_ok=True)
+            self.workflow.persistence.cleanup_metadata(IOFile(mark, rule=None))
+        store.discard(self.layout, nonce)
 
     def _replace_graceful_exit(self) -> None:
         from snakemake.scheduling import job_scheduler
@@ -163,7 +181,7 @@ class Controller:
             sys.stdout.flush()
             sys.stderr.flush()
             os.execve(sys.executable, [sys.executable, "-m", "snakemake", *self.reenter], environment)
-        store.discard(self.layout, self.draft.plan.nonce)
+        self._forget(self.draft.plan.nonce)
         closing.say(self.draft, left=self.leaving)
         self._release()
 
@@ -293,6 +311,11 @@ def carried() -> dict[str, int]:
         return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
     except (ValueError, AttributeError):
         return {}
+
+
+def marks(nonce: str) -> tuple[str, str]:
+    """The temporary outputs of an invocation: its preflight and its barrier of dry-runs."""
+    return f".runherd/preflight.{nonce}", f".runherd/dryruns.{nonce}"
 
 
 def give_room(workflow: Any) -> None:
