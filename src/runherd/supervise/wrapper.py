@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 
-
 WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
 
 
