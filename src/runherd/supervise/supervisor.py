@@ -155,7 +155,7 @@ class Supervisor:
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
         env[processes.TOKEN_VARIABLE] = token
-        env["RUNHERD_LOCK_FD"] = str(lock_fd)
+        env["RUNHERD_LOCK_FDS"] = ",".join(map(str, [lock_fd, *gpu_locks]))
         wrapper = str(Path(__file__).with_name("wrapper.py"))
         log_path = self.layout.log(self.place.run_id, number)
         with log_path.open("ab") as log:
