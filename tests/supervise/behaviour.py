@@ -78,6 +78,16 @@ def recovers_from_oom(_: int) -> None:
     well(1, 4)
 
 
+def holds_gpu(_: int) -> None:
+    (CONTROL / f"{RUN}.gpus").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "unset"))
+    step = 0
+    while not (CONTROL / f"{RUN}.go").exists():
+        step += 1
+        say(f"step {step}/100000 loss 0.5")
+        time.sleep(0.02)
+    well(1)
+
+
 # -- what is healed ----------------------------------------------------------------
 def stale(started: int) -> None:
     say("step 1/4 loss 1.0")

@@ -1,4 +1,4 @@
-"""A project whose runs are launched one by one by the launch step itself, without Snakemake: quick, and the real thing."""
+"""A project whose runs are launched by the launch step itself, without Snakemake: quick, and the real thing."""
 
 from __future__ import annotations
 
@@ -57,6 +57,12 @@ class Live(Project):
         )  # fmt: skip
         self.started.append(process)
         return process
+
+    def close(self) -> None:
+        super().close()
+        for process in self.started:
+            if process.stdout is not None:
+                process.stdout.close()
 
     def said(self, process: subprocess.Popen[str]) -> str:
         return ""

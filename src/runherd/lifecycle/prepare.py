@@ -31,7 +31,9 @@ def prepare(place: Place, number: int, reason: str, token: str) -> None:
     h = place.history()
     try:
         spec = Spec.from_json({**frozen_spec(place), "data": spec_data(place, h)})
-        chosen = gpu.choose(int(spec.get("execution.gpus") or 0), spec.get("execution.devices"))
+        chosen = gpu.choose(
+            int(spec.get("execution.gpus") or 0), spec.get("execution.devices"), spec.get("execution.gpu_mem_mib")
+        )
         if chosen.wait_for is not None:
             write_json(place.layout.command(place.run_id, number), {"schema": SCHEMA, "wait": chosen.wait_for})
             return

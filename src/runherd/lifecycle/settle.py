@@ -17,9 +17,14 @@ SHUTDOWN_WINDOW_S = 30.0  #: the supervisor was told to go this close to the pro
 
 
 def settle(place: Place, number: int) -> None:
-    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out."""
+    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out.
+
+    Safe to repeat after a settling that was killed anywhere.
+    """
     h = place.history()
     attempt = next(a for a in h.attempts if a.number == number)
+    if attempt.judged is not None and attempt.judged.action == "resume":
+        return
     data = spec_data(place, h)
     collected = records.collect(place, attempt, data)
     exit_ = _exit(attempt, collected, place)
