@@ -149,7 +149,7 @@ class Controller:
         from runherd.plan import store
 
         for mark in marks(nonce):
-            Path(mark).unlink(missing_ok=True)
+            (self.layout.root / mark).unlink(missing_ok=True)  # `-d` has changed the folder back by the end
             self.workflow.persistence.cleanup_metadata(IOFile(mark, rule=None))
         store.discard(self.layout, nonce)
 
