@@ -42,14 +42,14 @@ demo: $(VENV)/.with-example | $(DEMO)/.git
 $(DEMO)/.git: | $(VENV)/.with-example
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/configs
 	@cp -R tracker examples $(DEMO)/ && cp -R configs/project.yaml configs/runs $(DEMO)/configs/
-	@cd $(DEMO) && "$(BIN)/runherd" init --yes
-	@cd $(DEMO) && git init --quiet && git add --all && \
+	@cd $(DEMO) && git init --quiet && "$(BIN)/runherd" init --yes
+	@cd $(DEMO) && git add --all && \
 	git -c user.name=runherd -c user.email=runherd@localhost -c commit.gpgsign=false \
 	commit --quiet --no-verify -m "The bundled example"
 
 # -- checks and tests ---------------------------------------------------------------
 test: lint
-	@"$(BIN)/python" -m pytest $(PYTEST_ARGS)
+	@PATH="$(BIN):$$PATH" python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.with-test,example
 	"$(BIN)/ruff" check

@@ -7,9 +7,10 @@ import pstats
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from timing import once
 
@@ -26,10 +27,10 @@ LANDMARKS = (
     ("build the DAG", "snakemake/dag.py", "init"),
     ("· hook before jobs", "runherd/workflow/parse.py", "before_jobs"),
     ("  · freeze the plan", "runherd/plan/store.py", "freeze"),
-    ("schedule jobs", "snakemake/scheduling/job_scheduler.py", "schedule"),
     ("closing words", "runherd/workflow/closing.py", "say"),
     ("read the frozen plan", "runherd/plan/store.py", "frozen"),
     ("collect and validate", "runherd/lifecycle/records.py", "rederive"),
+    ("settle", "runherd/lifecycle/settle.py", "settle"),
     ("write atomically (fsync)", "runherd/files.py", "write_atomic"),
     ("tracker cell", "runherd/tracker/storage.py", "update"),
 )
@@ -37,7 +38,11 @@ LANDMARKS = (
 
 @dataclass(frozen=True)
 class Program:
-    """All processes of one program: how many, CPU seconds in all, landmarks and packages in seconds."""
+    """All processes of one program: how many, and CPU seconds in all.
+
+    Landmarks (cumulative) and packages (own time) are seconds under the
+    profiler, which slows all down: to be read as shares.
+    """
 
     name: str
     count: int
@@ -46,30 +51,48 @@ class Program:
     packages: dict[str, float]
 
 
-def profile(argv: list[str], folder: Path) -> tuple[list[Program], float]:
-    """Run a command under the profiler; programs by their share, and CPU seconds of the whole tree."""
-    here = Path(__file__).resolve().parent / "profiled"
-    with tempfile.TemporaryDirectory() as profiles:
-        path = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
-        env = {**os.environ, "BENCHMARK_PROFILES": profiles, "PYTHONPATH": path}
-        _, cpu = once(argv, folder, env)
-        by_program: dict[str, list[Path]] = defaultdict(list)
-        for file in Path(profiles).glob("*.prof"):
-            by_program[file.name.rsplit("-", 1)[0]].append(file)
-        found = [_program(name, files) for name, files in by_program.items()]
+def profile(command: Callable[[], tuple[list[str], Path]]) -> tuple[list[Program], float]:
+    """Run a command twice: for the CPU time of each program, and under the profiler for what it goes to.
+
+    Returns the programs by their share, and CPU seconds of the whole tree in the first run.
+    """
+    with tempfile.TemporaryDirectory() as plain, tempfile.TemporaryDirectory() as profiled:
+        cpu = _run(command, plain)
+        _run(command, profiled, BENCHMARK_PROFILER="1")
+        seconds: dict[str, list[float]] = defaultdict(list)
+        for file in Path(plain).glob("*.cpu"):
+            seconds[_name(file)].append(float(file.read_text()))
+        stats = {name: [f for f in Path(profiled).glob("*.prof") if _name(f) == name] for name in seconds}
+        found = [_program(name, spent, stats[name]) for name, spent in seconds.items()]
     return sorted(found, key=lambda p: -p.cpu_s), cpu
 
 
-def _program(name: str, files: Sequence[Path]) -> Program:
-    stats = pstats.Stats(*[str(f) for f in files])
+def _run(command: Callable[[], tuple[list[str], Path]], folder: str, **variables: str) -> float:
+    here = Path(__file__).resolve().parent / "profiled"
+    path = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
+    argv, where = command()
+    return once(argv, where, {**os.environ, "BENCHMARK_PROFILES": folder, "PYTHONPATH": path, **variables})[1]
+
+
+def _name(file: Path) -> str:
+    return file.name.rsplit("-", 1)[0]
+
+
+#: Functions that wait: no CPU time, though a profile counts their seconds.
+WAITING = re.compile(r"'?(poll|select|acquire|sleep|waitpid|wait|wait4|read|recv|fsync|fcntl|flock|_wait)'?\b")
+
+
+def _program(name: str, seconds: Sequence[float], files: Sequence[Path]) -> Program:
     landmarks: dict[str, float] = {}
     packages: dict[str, float] = defaultdict(float)
-    for (file, _, function), (_, _, own, cumulative, _) in stats.stats.items():  # type: ignore[attr-defined]
-        packages[package(file)] += own
+    stats: dict[Any, Any] = pstats.Stats(*map(str, files)).stats if files else {}  # type: ignore[attr-defined]
+    for (file, _, function), (_, _, own, cumulative, _) in stats.items():
+        if not (file == "~" and WAITING.search(function)):
+            packages[package(file)] += own
         for label, where, named in LANDMARKS:
             if named == function and file.endswith(where):
                 landmarks[label] = landmarks.get(label, 0) + cumulative
-    return Program(name, len(files), stats.total_tt, landmarks, dict(packages))  # type: ignore[attr-defined]
+    return Program(name, len(seconds), sum(seconds), landmarks, dict(packages))
 
 
 def package(file: str) -> str:

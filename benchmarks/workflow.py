@@ -23,6 +23,7 @@ from timing import Times, alternate
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "RESULTS.md"
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", "--quiet", "all"]
+PROFILED_RUNS = 20  #: enough to see what a run costs
 TODO = 10  #: rows that are not done in the mixed case
 
 
@@ -58,10 +59,9 @@ def noop(work: Path, rows: int, repeat: int) -> str:
     lines = [f"{rows:,} rows DONE in {projects.STAGES} stages, {repeat} repetitions in turn.", ""]
     lines += table(times, {**{n: "empty Snakefile" for n in cases if "-n" not in n},
                            **{n: "empty Snakefile, -n" for n in cases if "-n" in n}})  # fmt: skip
-    for title, folder, words in (("no-op", settled, []), (f"-n with {TODO} rows TODO", mixed, ["-n"])):
-        programs, cpu = profile([*SNAKEMAKE, *words], folder)
-        lines += ["", f"What dominates the {title} (CPU seconds under the profiler, {cpu:.2f} in all):", ""]
-        lines += dominating(programs[:1])
+    for title, command in (("no-op", case(settled)), (f"-n with {TODO} rows TODO", case(mixed, "-n"))):
+        programs, cpu = profile(command)
+        lines += ["", f"What dominates the {title}, {cpu:.2f} s CPU in all:", "", *dominating(programs[:1])]
     return "\n".join(lines)
 
 
@@ -69,7 +69,7 @@ def trivial_runs(work: Path, runs: int, repeat: int) -> str:
     """Every run writes one small JSON file by a shell command: what is left is the cost of carrying it."""
     count = iter(range(1000))
 
-    def fresh() -> tuple[list[str], Path]:
+    def fresh(runs: int = runs) -> tuple[list[str], Path]:
         return SNAKEMAKE, projects.fresh(work / f"runherd{next(count)}", runs)
 
     def plain() -> tuple[list[str], Path]:
@@ -79,9 +79,10 @@ def trivial_runs(work: Path, runs: int, repeat: int) -> str:
     jobs = 3 * runs + projects.STAGES
     lines = [f"{runs} runs in {projects.STAGES} stages, {jobs} jobs, two cores, {repeat} repetitions in turn.", ""]
     lines += table(times, dict.fromkeys(times, "plain Snakemake"))
-    programs, cpu = profile(*fresh())
-    lines += ["", f"What dominates (CPU seconds under the profiler, {cpu:.1f} in all):", ""]
-    return "\n".join(lines + dominating(programs, cpu))
+    few = min(runs, PROFILED_RUNS)
+    programs, cpu = profile(lambda: fresh(few))
+    lines += ["", f"What dominates ({few} runs, {cpu:.1f} s CPU in all):", "", *dominating(programs, cpu)]
+    return "\n".join(lines)
 
 
 def case(folder: Path, *words: str) -> Callable[[], tuple[list[str], Path]]:
@@ -101,21 +102,28 @@ def table(times: dict[str, Times], beside: dict[str, str]) -> list[str]:
 
 
 def dominating(programs: list[Program], total_s: float | None = None) -> list[str]:
+    """One line a program: its CPU time, and the shares of landmarks and packages in it."""
     lines = [
-        "| program | processes | CPU, s | each, s | landmarks (cumulative) | packages (own time) |",
+        "| program | processes | CPU, s | each, ms | landmarks | own time of packages |",
         "|---|---|---|---|---|---|",
     ]
     order = {label: i for i, (label, _, _) in enumerate(LANDMARKS)}
     for p in programs:
-        marks = [f"{k.strip()} {p.landmarks[k]:.2f}" for k in sorted(p.landmarks, key=order.__getitem__)]
-        packages = sorted(p.packages.items(), key=lambda kv: -kv[1])[:5]
-        own = ", ".join(f"{k} {v:.2f}" for k, v in packages)
-        each = f"{p.cpu_s / p.count:.3f}"
-        lines.append(f"| {p.name} | {p.count} | {p.cpu_s:.2f} | {each} | {'; '.join(marks)} | {own} |")
+        whole = sum(p.packages.values()) or 1
+        marks = [(k.strip("· "), p.landmarks[k] / whole) for k in sorted(p.landmarks, key=order.__getitem__)]
+        shares = [(k, v / whole) for k, v in sorted(p.packages.items(), key=lambda kv: -kv[1])]
+        said = ["; ".join(f"{k} {v:.0%}" for k, v in some if v >= 0.02) for some in (marks, shares)]
+        lines.append(
+            f"| {p.name} | {p.count} | {p.cpu_s:.2f} | {1000 * p.cpu_s / p.count:.0f} | {said[0]} | {said[1]} |"
+        )
     if total_s is not None:
         rest = total_s - sum(p.cpu_s for p in programs)
-        lines.append(f"| not profiled: supervisors, wrappers, shells, start of Python | | {rest:.2f} | | | |")
-    return lines
+        lines.append(f"| supervisors, wrappers, shells, starts of Python | | {rest:.2f} | | not profiled | |")
+    return [
+        *lines,
+        "",
+        "Shares are of the time under the profiler without waiting; landmarks overlap (callers and callees).",
+    ]
 
 
 def write_section(title: str, body: str) -> None:

@@ -19,3 +19,19 @@ for name, reason in HERD.nothing_to_do():
             "{params.reason}"
         shell:
             "printf '%s\\n' {params.reason:q}"
+
+
+# A grid row as a whole: all its sub-runs.
+for name, stamps in HERD.groups():
+
+    rule:
+        name:
+            name
+        input:
+            HERD.hook,
+            stamps,
+        localrule: True
+        message:
+            "all sub-runs"
+        shell:
+            "true"

@@ -359,7 +359,8 @@ def test_vlmevalkit_xlsx(folder: Path) -> None:
     ns = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     strings = "".join(f"<si><t>{t}</t></si>" for t in ("index", "prediction", "hit", "Ä &amp; B"))
     cells = (
-        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>'
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>'
+        '<c r="C1" t="s"><v>2</v></c></row>'
         '<row r="2"><c r="A2"><v>7</v></c><c r="B2" t="s"><v>3</v></c><c r="C2"><v>1</v></c></row>'
         '<row r="3"><c r="A3"><v>8</v></c><c r="C3"><v>0</v></c></row>'
     )
@@ -390,6 +391,16 @@ def test_wandb_values(folder: Path) -> None:
     assert curve[3] == {"step": 3, "train/loss": 0.5, "train/lr": 0.1, "eval/acc": 0.075, "loss": 0.5}
     assert curve[7]["odd"] is None
     assert got.model == "tiny-a" and got.extra["config"]["opt"] == {"name": "sgd"}
+
+
+@pytest.mark.parametrize("size", [7900, 8000])
+def test_wandb_killed(folder: Path, size: int) -> None:
+    """What a killed writer left is read up to its last whole record, and both signs are told."""
+    path = wandb(folder)
+    path.write_bytes(path.read_bytes()[:size])
+    got = gather(path)
+    assert {f.rule for f in got.findings} >= {"cut", "no_exit"}
+    assert 0 < len(rows(got.curve)) < 40
 
 
 def test_wandb_summary(folder: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,9 @@ from hypothesis import strategies as st
 from runherd.config.template import render_argument, render_shell, render_text
 from runherd.errors import UserError
 
-#: A program that prints its arguments; called as `$ARGS`.
-ARGS = f"{sys.executable} -c 'import json,sys; print(json.dumps(sys.argv[1:]))'"
+#: A command that prints its arguments: \\2 before each call, \\1 after each argument.
+ARGS = "show_args"
+DEFINED = "show_args() { printf '\\2'; [ $# -eq 0 ] || printf '%s\\1' \"$@\"; }\n"
 HOSTILE = [
     '$(touch pwned); "x',
     "`touch pwned`",
@@ -36,9 +35,11 @@ HOSTILE = [
 
 def arguments(command: str, folder: Path) -> list[list[str]]:
     """Run shell text in a folder; the argument lists that its programs saw."""
-    done = subprocess.run(["/bin/bash", "-c", command], cwd=folder, capture_output=True, check=False)
+    done = subprocess.run(
+        ["/bin/bash", "-c", DEFINED + command], cwd=folder, capture_output=True, check=False
+    )
     assert not list(folder.glob("*pwned*")), f"injected by: {command}"
-    return [json.loads(line) for line in done.stdout.decode().splitlines() if line.startswith("[")]
+    return [call.split("\1")[:-1] for call in done.stdout.decode().split("\2")[1:]]
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -55,6 +56,15 @@ def test_hostile_values_are_one_argument(value: str, tmp_path: Path) -> None:
 
 
 PLACES = [
+    "; a=({{ x }})",
+    "; [[ {{ x }} -eq 1 ]]",
+    "; (( {{ x }} ))",
+    "$[ {{ x }} ]",
+    "; eval {{ x }}",
+    "; let {{ x }}",
+    "\\\n# {{ x }}",
+    "<<EOF\nb\\\nEOF\n{{ x }}\nEOF",
+    "<<A <<B\nA\n{{ x }}\nB",
     '"{{ x }}"',
     "'{{ x }}'",
     "`echo {{ x }}`",
@@ -120,7 +130,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=7),
     st.lists(st.sampled_from(PIECES), max_size=4),
@@ -138,6 +148,36 @@ def test_no_template_lets_a_value_run(
     except UserError:
         return
     arguments(command, tmp_path_factory.mktemp("t"))
+
+
+@pytest.mark.parametrize("template", ["a=(;; {{ x }}", "if true; then {{ x }}", "echo )"])
+def test_broken_shell_text_is_refused(template: str) -> None:
+    """What the shell itself does not understand is told before launch, with the place of the command."""
+    with pytest.raises(UserError, match=r"x\.yaml:4: the command is no valid shell text"):
+        render_shell(template, {"x": "1"}, "x.yaml:4")
+    assert render_shell("echo )", {}, "x", interpreter="/no/such/shell") == "echo )"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "cat <<'E' && ARGS {{ x }}\nit's \"odd\nE\nARGS {{ x }}",
+        "cat <<E\na \\\nE\nE\nARGS {{ x }}",
+        "case a in a) ARGS {{ x }};; esac; ARGS {{ x }}",
+        "(cd . && ARGS {{ x }}) | cat; { ARGS {{ x }}; }",
+        'A=$((1+1)) B=${HOME:-x} C=`echo a` D="$(echo "q")" ARGS {{ x }}',
+        "[ -n {{ x }} ] && ARGS {{ x }} # it's a comment\nARGS {{ x }}",
+        "for i in 1 2; do ARGS {{ x }}; done\nF={{ x }} ARGS {{ x }} 2>&1",
+        "ARGS a\\ b {{ x }} $'it\\'s' {{ x }} \"a \\\" b\" {{ x }}",
+    ],
+)
+@pytest.mark.parametrize("value", HOSTILE)
+def test_ordinary_shell_works(template: str, value: str, tmp_path: Path) -> None:
+    """Here-documents, cases, subshells and loops around expressions are accepted, and values stay whole."""
+    seen = arguments(render_shell(template.replace("ARGS", ARGS), {"x": value}, "x"), tmp_path)
+    if value:
+        assert seen
+    assert all(value in found for found in seen)
 
 
 def test_branches_are_judged_by_what_really_results(tmp_path: Path) -> None:

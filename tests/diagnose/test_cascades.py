@@ -1,5 +1,8 @@
 """First cause over cascade: reports of launchers, ranks, schedulers, chains of exceptions."""
 
+# log lines stand as they are written
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -137,6 +140,36 @@ GROUP = """\
     | ZeroDivisionError: division by zero
     +------------------------------------
 """
+STAMPED = """\
+INFO 05-06 01:55:20 [core.py:58] Initializing a V1 LLM engine
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383] EngineCore hit an exception: Traceback (most recent call last):
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383]   File "/usr/local/lib/python3.12/dist-packages/vllm/v1/engine/core.py", line 374, in run_engine_core
+(EngineCore pid=114) ERROR 05-06 01:55:26 [core.py:383]     engine_core = EngineCoreProc(*args, **kwargs)
+(EngineCore pid=114) ERROR 05-06 01:55:27 [core.py:383]   File "/home/me/plugin/model.py", line 41, in load
+(EngineCore pid=114) ERROR 05-06 01:55:27 [core.py:383] AttributeError: no such layer
+(EngineCore pid=114) Process EngineCore:
+(EngineCore pid=114) Traceback (most recent call last):
+(EngineCore pid=114)   File "/usr/lib/python3.12/multiprocessing/process.py", line 314, in _bootstrap
+(EngineCore pid=114)     self.run()
+(EngineCore pid=114)   File "/home/me/plugin/model.py", line 41, in load
+(EngineCore pid=114) AttributeError: no such layer
+Traceback (most recent call last):
+  File "/usr/local/bin/vllm", line 8, in <module>
+    sys.exit(main())
+RuntimeError: Engine core initialization failed. See root cause above.
+"""
+KILLED_RANK = """\
+step 5/90
+E0325 20:57:27.620000 2606 site-packages/torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 5 (pid: 2630) of binary: /opt/v/bin/python
+Traceback (most recent call last):
+  File "/opt/v/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+  File "/opt/v/lib/python3.12/site-packages/torch/distributed/launcher/api.py", line 269, in launch_agent
+    raise ChildFailedError(
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+=====================================================
+test.py FAILED
+"""
 SYNTAX = """\
   File "/home/me/train.py", line 12
     def f(:
@@ -184,6 +217,8 @@ def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
         (GROUP, {}, "CODE_BUG", "traceback:ZeroDivisionError@task.py:9", ("/home/me/a/task.py", 9)),
         (SYNTAX, {}, "CODE_BUG", "traceback:SyntaxError@train.py:12", ("/home/me/train.py", 12)),
         (LOGGED, {}, "CODE_BUG", "traceback:TypeError@fit.py:8", ("/home/me/fit.py", 8)),
+        (STAMPED, {}, "CODE_BUG", "traceback:AttributeError@model.py:41", ("/home/me/plugin/model.py", 41)),
+        (KILLED_RANK, {}, "DEAD", "worker-killed", None),
         (SLURM, {"signal": 15}, "DEAD", "slurm-time-limit", None),
         (SEGFAULT_IN_WORKER, {}, "ENVIRONMENT", "shared-memory", None),
     ],
@@ -197,6 +232,8 @@ def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
         "group",
         "syntax",
         "logged",
+        "stamped",
+        "killed",
         "slurm",
         "shm",
     ],
@@ -225,7 +262,8 @@ def test_report_prefers_the_rank_that_failed_first(tmp_path: Path) -> None:
         '[rank0]:   File "/home/me/proj/eval.py", line 3, in f\n'
         "[rank0]: RuntimeError: worker went away\n"
     )
-    got = judge(tmp_path, other + TORCHRUN)
+    head, first, rest = TORCHRUN.partition("[rank2]: Traceback")
+    got = judge(tmp_path, head + other + first + rest)
     assert got.signature == "traceback:KeyError@collate.py:37"
 
 

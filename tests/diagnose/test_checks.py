@@ -150,9 +150,8 @@ def test_hook_is_bounded(tmp_path: Path) -> None:
 def test_users_signatures_come_first(tmp_path: Path) -> None:
     """A user's own catalogue is looked at before the one that ships."""
     own = tmp_path / "mine.yaml"
-    own.write_text(
-        "- {id: my-cache, class: CACHE_COLD, cause: cache gone, words: [cache], match: ['CacheGone'], restart: no}\n"
-    )
+    row = "id: my-cache, class: CACHE_COLD, cause: cache gone, words: [cache], match: ['CacheGone']"
+    own.write_text(f"- {{{row}, restart: no}}\n")
     log = tmp_path / "log.txt"
     log.write_text('Traceback (most recent call last):\n  File "/x/a.py", line 3, in f\nCacheGone: x\n')
     got = diagnose(log, {"code": 1}, {"monitor": {"signatures": str(own)}})

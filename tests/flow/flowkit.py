@@ -140,6 +140,7 @@ class Project:
         """Wait until the `start`-th start of the program says that it is ready; returns its pid."""
 
         def pid() -> int | None:
+            assert not self.started or any(p.poll() is None for p in self.started), self.said(self.started[-1])
             starts = self.starts(run_id)
             said = _json(self.control / f"{run_id}.ready")
             return said["pid"] if said and len(starts) >= start and said["pid"] == starts[start - 1]["pid"] else None

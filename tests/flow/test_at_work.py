@@ -83,7 +83,7 @@ def test_a_bad_row_added_meanwhile_does_not_end_the_controller(make: Make) -> No
     project = at_work(make, [Row("R001")])
     project.configure({"R003": {"command": None}})
     project.write_tracker([Row("R001", status="RUNNING"), Row("R002"), Row("R003")])
-    project.until(lambda: "R003 has no command" in project.said(project.started[0]), "the controller says what is wrong")
+    project.until(lambda: "R003 has no command" in project.said(project.started[0]), "it says what is wrong")
     assert project.started[0].poll() is None and project.launches() == {"R001": 1}
     project.configure()
     project.write_tracker([Row("R001", status="RUNNING"), Row("R002"), Row("R003", purpose="mended")])

@@ -99,6 +99,12 @@ def nan_score(project: Project) -> None:
     rewrite(project, "B1", [{"id": f"q{i:04d}", "score": float("nan")} for i in range(N)])
 
 
+def mixed_side(project: Project) -> None:
+    for i, rate in ((1, 0.1), (2, 0.01), (3, 0.1)):
+        project.run(f"A{i}", {"accuracy": 0.9 + i / 100}, seed=i, spec={"params": {"lr": rate}})
+        project.run(f"B{i}", {"accuracy": 0.7 + i / 100}, seed=i, spec={"params": {"lr": 1}})
+
+
 def all_ties(project: Project) -> None:
     project.answers("A1", GOOD)
     project.answers("B1", GOOD)
@@ -155,6 +161,7 @@ CASES: dict[str, tuple[Build, str, str]] = {
         CLAIM % ", margin: 1",
         "as wide as any difference between fractions",
     ),
+    "two configurations on one side": (mixed_side, SEEDS % "", "A1 and A2 differ in more than the seed"),
     "all ties": (all_ties, CLAIM % "", "all ties"),
     "half the items shared": (half_overlap, CLAIM % "", "share 100 of 300 items"),
     "an item twice": (repeated_item, CLAIM % "", "holds the item q0000 more than once"),

@@ -64,6 +64,25 @@ def test_a_value_that_happens_to_be_the_run_id_is_a_difference() -> None:
     assert differences(a, b) == {"params.variant": ("A", "B")}
 
 
+def test_columns_of_the_tracker_may_name_run_and_seed() -> None:
+    """row["Run ID"] and row["Seed"] differ between seeds by nature; an endpoint's model does not."""
+    command = "train --tag {{ row['Run ID'] }} --seed {{ row['Seed'] }}"
+    a = {"row": {"Run ID": "R1", "Seed": "1"}, "endpoint": {"url": "a", "model": "m"}, "command": command}
+    b = {"row": {"Run ID": "R2", "Seed": "2"}, "endpoint": {"url": "b", "model": "m"}, "command": command}
+    assert differences(run("R1", a), run("R2", b)) == {}
+    other = {**b, "endpoint": {"url": "b", "model": "n"}}
+    assert differences(run("R1", a), run("R2", other)) == {"endpoint.model": ("m", "n")}
+
+
+def test_a_column_counts_where_a_command_uses_it() -> None:
+    """Purpose and notes are for people; a variant that the template passes on is what is tested."""
+    rows = [{"Purpose": "first", "Variant": "x"}, {"Purpose": "again", "Variant": "y"}]
+    unused = [run(f"R{i}", {"command": "train", "row": row}) for i, row in enumerate(rows)]
+    used = [run(f"R{i}", {"command": "train {{ row['Variant'] }}", "row": row}) for i, row in enumerate(rows)]
+    assert differences(*unused) == {}
+    assert differences(*used) == {"row.Variant": ("x", "y")}
+
+
 def test_steps_are_commands_too() -> None:
     """Each step's command may name its run."""
     steps = [
@@ -96,6 +115,8 @@ def test_the_sides_differ_in_what_is_tested_and_nothing_else() -> None:
     assert check_sides([method], [base], None) == ["the sides differ in params.aug.on (True, False)"]
     with pytest.raises(CannotJudge, match=r"params\.lr \(0\.2, 0\.1\), which is not what is tested"):
         check_sides([both], [base], ["params.aug"])
+    with pytest.raises(CannotJudge, match="which is not what is tested"):
+        check_sides([method], [base], ["params.au"])
     with pytest.raises(CannotJudge, match=r"differ in none of params\.aug"):
         check_sides([base], [base], ["params.aug"])
 

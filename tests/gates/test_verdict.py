@@ -45,6 +45,12 @@ def test_a_stage_that_the_criteria_do_not_name_asks_for_its_must_runs() -> None:
     assert "R3" in waiting.sentence
 
 
+def test_a_few_words_for_a_table_cell(project: Project) -> None:
+    """The word and how many criteria are met."""
+    project.run("R001", stage="M0", curve=FALLING, status="failed")
+    assert project.judge("M0", LOSS).headline == "FAIL (0 of 2 criteria met)"
+
+
 def test_an_empty_stage_does_not_pass() -> None:
     """No run at all is no proof."""
     verdict = judge("M9", no_criteria(), [], now=NOW, git_facts=CriteriaGit())

@@ -17,7 +17,7 @@ from runherd.config import load_project, resolve
 from runherd.errors import UserError
 from runherd.gates import load_criteria
 from runherd.init import content, naming, planning, rows, survey
-from runherd.plan.build import row_input
+from runherd.plan.draft import row_input
 
 HEADER = (
     "| Run ID | Milestone | Purpose | System / Variant | Split | Metrics | Priority | Status | Notes |\n"
@@ -279,3 +279,24 @@ def test_unreadable_project_file_is_somebody_elses(repo: Path) -> None:
     with pytest.raises(UserError):
         load_project(repo)
     assert survey.survey(repo, None).config_dir is None and "configs" in survey.survey(repo, None).taken
+
+
+def test_plan_is_quoted_and_suggests(repo: Path) -> None:
+    """Gate texts of the plan are quoted; a clear comparator becomes a commented suggestion, valid when taken."""
+    put(repo, "EXPERIMENT_TRACKER.md", table(("R001", "M0", "MUST", "TODO"), ("R002", "M1", "MUST", "TODO")))
+    put(
+        repo,
+        "EXPERIMENT_PLAN.md",
+        "| Milestone | Goal | Runs | Decision gate | Cost | Risk |\n|---|---|---|---|---|---|\n"
+        "| M0 | sanity | R001 | loss looks right | 1h | |\n| M1 | main | R002 | accuracy ≥ 85% | 2h | |\n",
+    )
+    assert main(["init", "--yes"]) == 0
+    path = repo / "verdict-criteria.md"
+    text = path.read_text()
+    assert "- **M0**: loss looks right" in text and "- **M1**: accuracy ≥ 85%" in text
+    assert [c.kind for c in load_criteria(path).stages["M1"]] == ["all_done"]
+    assert text.count("suggested by the plan") == 1
+    path.write_text(text.replace("# suggested by the plan; is it meant so? - ", "- "))
+    taken = load_criteria(path).stages["M1"][1]
+    assert (taken.kind, taken.metric, taken.value, taken.unit) == ("match_published", "accuracy", 85, "percent")
+    assert taken.at_least

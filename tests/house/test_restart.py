@@ -16,7 +16,7 @@ from runherd.init import restart
 def test_unit_leaves_the_runs_alone(tmp_path: Path) -> None:
     """Stopping the unit ends the controller alone, and it starts Snakemake in the project."""
     text = restart.unit(tmp_path / "a b", "/opt/py thon", "Snakefile")
-    assert "KillMode=process" in text and f"WorkingDirectory={tmp_path}/a b\n" in text
+    assert "\nKillMode=process\n" in text and f"WorkingDirectory={tmp_path}/a b\n" in text
     assert 'ExecStart="/opt/py thon" -m snakemake --snakefile Snakefile --cores all\n' in text
 
 

@@ -10,7 +10,7 @@ import pytest
 from runherd.diagnose.catalogue import load
 from runherd.monitor.logreader import Block
 from runherd.monitor.progress import is_progress, mark
-from runherd.monitor.scan import empty, scan
+from runherd.monitor.scan import STATUS_NUMBER, empty, scan
 
 
 def look(*texts: str | bytes) -> dict[str, Any]:
@@ -87,6 +87,11 @@ def test_losses_with_nan() -> None:
     ]
 
 
+def test_loss_of_zero_beside_a_broken_norm() -> None:
+    """The Trainer logs a loss of 0.0 when it was NaN; the gradient norm gives it away."""
+    assert look("{'loss': 0.0, 'grad_norm': nan}\n{'loss': 0.0, 'grad_norm': 1.0}\n")["losses"] == [None, 0.0]
+
+
 def test_cache() -> None:
     """Cache hits and misses are counted, and a reported ratio is taken."""
     counters = look("cache hit a\ncache miss b\ncache_hit: c\ncache hit rate: 12.5%\n")
@@ -122,3 +127,9 @@ def test_garbage_does_no_harm() -> None:
 def test_word_in_a_long_line_is_found() -> None:
     """A cause far inside a line of a megabyte is still seen."""
     assert "disk-full" in look("x" * 600_000 + " OSError: No space left on device " + "y" * 300_000)["hits"]
+
+
+def test_status_words_are_all_found() -> None:
+    """Every number among the catalogue's words is one that the quick search finds."""
+    numbers = [word for word in load().by_word if word.isdigit()]
+    assert numbers and all(STATUS_NUMBER.fullmatch(word.encode()) for word in numbers)

@@ -26,6 +26,8 @@ def mismatches(row: Row, wanted: dict[str, Any]) -> list[str]:
         shown: Any = getattr(row, key)
         if key in ("status", "priority"):
             shown = shown.value
+        if key == "partial" and shown is not None:
+            shown = list(shown)
         if key == "readonly" and value is not None:
             good = shown is not None and value in shown
         elif key in ("cells", "columns"):

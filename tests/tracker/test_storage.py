@@ -234,16 +234,22 @@ def test_locked_by_another_process(tracker: Path) -> None:
     assert update(tracker, DONE, lock_timeout_s=5).written == {"R1": Status.DONE}
 
 
-def test_a_waiter_locks_the_file_that_replaced_the_one_it_waited_for(tracker: Path) -> None:
-    """A lock on a file that is the tracker no longer does not count."""
-    old = tracker.open("r+b")
-    fcntl.flock(old, fcntl.LOCK_EX)
-    fresh = tracker.with_name("fresh")
-    fresh.write_text(TABLE.replace("R2", "R3"), encoding="utf-8")
-    fresh.replace(tracker)
-    outcome = update(tracker, [Update("R3", Status.DONE)], lock_timeout_s=5)
-    old.close()
+def test_a_waiter_locks_the_file_that_replaced_the_one_it_waited_for(
+    tracker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock on a file that is the tracker no longer is neither waited for nor held to count."""
+    pauses = []
+
+    def replaced_meanwhile() -> None:
+        pauses.append(1)
+        save_by_rename(tracker, TABLE.replace("R2", "R3"))
+
+    monkeypatch.setattr(storage, "_pause", replaced_meanwhile)
+    with tracker.open("r+b") as old:
+        fcntl.flock(old, fcntl.LOCK_EX)
+        outcome = update(tracker, [Update("R3", Status.DONE)], lock_timeout_s=5)
     assert outcome.written == {"R3": Status.DONE}
+    assert len(pauses) == 1
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "latin-1"])

@@ -74,7 +74,8 @@ def test_notes_of_a_code_pipe_row_change_alone() -> None:
 
 def test_import_needs_the_standard_library_only() -> None:
     """Reading trackers loads nothing from outside, and neither ctypes nor asyncio before a write."""
-    code = "import sys; from runherd.tracker import apply, find, parse, read, update; print('\\n'.join(sys.modules))"
+    names = "apply, find, parse, read, update"
+    code = f"import sys; from runherd.tracker import {names}; print('\\n'.join(sys.modules))"
     source = str(Path(writing.__file__).parents[2])
     command = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

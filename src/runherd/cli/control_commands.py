@@ -45,6 +45,11 @@ def add_parsers(sub: Any) -> None:
     check = sub.add_parser("preflight", help="check machine, paths, configuration and plan; launches nothing")
     check.add_argument("--json", action="store_true")
     check.set_defaults(func=run_preflight)
+    rerun = sub.add_parser("rerun", help="repeat a finished run from its frozen spec and commit, and compare")
+    rerun.add_argument("run")
+    rerun.add_argument("--frozen", action="store_true", help="into a record of its own; the first one stays")
+    add_tracker_option(rerun)
+    rerun.set_defaults(func=rerun_run)
     sync = sub.add_parser("sync", help="write what the ledgers say into the tracker")
     sync.add_argument("run", nargs="*", help="write these also where a person has changed the cell")
     add_tracker_option(sync)
@@ -57,7 +62,7 @@ def start_controller(args: argparse.Namespace) -> int:
     from runherd.workflow.controller import hand_over
 
     root = Path.cwd()
-    if not (root / "Snakefile").exists():
+    if not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
     if locks.is_held(layout.controller_lock()):
@@ -174,6 +179,26 @@ def adopt_run(args: argparse.Namespace) -> int:
     draft = look(args, specs=True)
     run = find_run(draft.plan, args.run)
     return adopt(draft, run, result=args.result, log=args.log, pid=args.pid)
+
+
+def rerun_run(args: argparse.Namespace) -> int:
+    """Repeat a run; 0 when every metric is the same, 1 when one differs."""
+    draft = look(args)
+    run = find_run(draft.plan, args.run)
+    if not args.frozen:
+        raise fail(
+            "a rerun from scratch is asked for in the workflow", value=run.run_id,
+            hint=f"snakemake --config rerun={run.run_id}    (or here: --frozen, into a record of its own)",
+        )  # fmt: skip
+    from runherd.lifecycle.frozen_rerun import rerun_frozen
+
+    outcome = rerun_frozen(draft.project, run.run_id)
+    for key, first, again in outcome.rows:
+        print(f"{key}: {first} -> {again} {'same' if first == again else 'DIFFERENT'}")
+    for note in outcome.notes:
+        print(f"note: {note}")
+    print(f"{outcome.run_id} and {outcome.again_id}: {'the same' if outcome.equal else 'NOT the same'}")
+    return exitcodes.OK if outcome.equal else exitcodes.FAILED
 
 
 # -- tracker -----------------------------------------------------------------------------

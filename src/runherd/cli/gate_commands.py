@@ -127,8 +127,9 @@ def compare(args: argparse.Namespace, *, load: Evidence | None = None) -> int:
 def plan(args: argparse.Namespace, *, load: Evidence | None = None) -> int:
     """Print what each claim of the plan can detect; warnings do not change the exit code."""
     from runherd.gates.planning import plan_power
+    from runherd.gates.project import load_planned
 
-    found = plan_power(_context(args, load))
+    found = plan_power(_context(args, load or load_planned))
     if args.json:
         print(json.dumps([vars(p) for p in found], indent=1, ensure_ascii=False))
     elif found:

@@ -22,6 +22,7 @@ COMMANDS = {
     "monitor": ("watch_commands", "look at one run, ours or not, in one line"),
     "cancel": ("control_commands", "stop a run for good; its checkpoint is kept"),
     "adopt": ("control_commands", "take over a run that runherd did not start"),
+    "rerun": ("control_commands", "repeat a finished run from its frozen spec and commit, and compare"),
     "sync": ("control_commands", "write what the ledgers say into the tracker"),
     "validate": ("watch_commands", "check the data quality of a result"),
     "cost": ("state_commands", "what runs, stages and the campaign have cost"),
@@ -40,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     try:
         parsed = _parser(args).parse_args(args)
-        return int(parsed.func(parsed))
+        handler = parsed.func if hasattr(parsed, "func") else parsed.run
+        return int(handler(parsed))
     except UserError as e:
         print(f"runherd: {e}", file=sys.stderr)
         return e.exit_code

@@ -8,15 +8,10 @@ from typing import Any
 
 from runherd.collect.findings import Finding
 from runherd.collect.items import ID_KEYS, RESPONSE_KEYS, normal
-from runherd.collect.jsonstream import NanCounter, finite
+from runherd.collect.jsonstream import NanCounter, finite, loads, strict_loads
 from runherd.collect.reading import Reading, Request, Sink, not_finite
 
-try:  # several times quicker where it is installed
-    import orjson
-
-    loads: Any = orjson.loads
-except ImportError:  # pragma: no cover
-    loads = json.loads
+BATCH_BYTES = 1 << 18
 
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
@@ -27,21 +22,24 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     bad: list[int] = []
     last: dict[str, Any] = {}
     with path.open("rb") as f:
-        for number, line in enumerate(f, 1):
-            try:
-                row = loads(line)
-            except ValueError:
-                row = _second_try(line, careful)
+        while lines := f.readlines(BATCH_BYTES):
+            rows = _many(lines)
+            if rows is not None and sink.batch(rows):
+                items += len(rows)
+                number += len(lines)
+                continue
+            for at, line in enumerate(lines):
+                number += 1
+                row = rows[at] if rows is not None else _one(line, careful)
                 if row is _BAD:
                     if line.strip():
                         bad.append(number)
-                    continue
-            if is_point(row):
-                sink.point(row)
-                last = row
-            else:
-                sink.item(normal(row, items))
-                items += 1
+                elif is_point(row):
+                    sink.point(row)
+                    last = row
+                else:
+                    sink.item(normal(row, items))
+                    items += 1
     if bad:
         _tell_bad(reading, path, bad, number)
     if nans.count:
@@ -56,7 +54,23 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
 _BAD = object()
 
 
-def _second_try(line: bytes, careful: Any) -> Any:
+def _many(lines: list[bytes]) -> list[Any] | None:
+    """Read many lines at once; None where one of them needs care."""
+    try:
+        if loads is not strict_loads:
+            return list(map(loads, lines))
+        rows = list(loads(b"[" + b",".join(lines) + b"]"))
+    except (ValueError, RecursionError):
+        return None
+    return rows if len(rows) == len(lines) else None
+
+
+def _one(line: bytes, careful: Any) -> Any:
+    """Read one line; NaN and bytes that are not UTF-8 are read with care."""
+    try:
+        return loads(line)
+    except (ValueError, RecursionError):
+        pass
     try:
         return careful(line.decode("utf-8", "replace").strip())
     except (ValueError, RecursionError):

@@ -33,9 +33,17 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
             sink.item(normal(element, count))
             count += 1
 
+    def take_many(key: str, elements: list[Any]) -> None:
+        nonlocal count
+        if key not in CURVE_KEYS and sink.batch(elements):
+            count += len(elements)
+            return
+        for element in elements:
+            take(key, element)
+
     try:
         with path.open("rb") as f:
-            head = stream(f, take, lists=LIST_KEYS, nans=nans)
+            head = stream(f, take, lists=LIST_KEYS, nans=nans, on_batch=take_many)
     except NotWhole as error:
         reading.missing = f"{path.name} is not whole: {error}"
         return reading

@@ -17,6 +17,10 @@ class Sink(Protocol):
 
     def item(self, item: dict[str, Any]) -> None: ...
 
+    def batch(self, items: list[Any]) -> bool:
+        """Take many raw items at once if they are all in the common form; False: none was taken."""
+        ...
+
     def point(self, row: dict[str, Any]) -> None: ...
 
 

@@ -227,6 +227,10 @@ def _models_in(annotation: Any) -> list[Any]:
 @functools.cache
 def all_keys() -> tuple[str, ...]:
     """Every dotted key of a run's closed sections."""
+    from typing import get_args
+
+    from pydantic import BaseModel
+
     from runherd.config.schema import RunSettings
 
     out: list[str] = []
@@ -234,10 +238,10 @@ def all_keys() -> tuple[str, ...]:
     def visit(model: Any, prefix: str) -> None:
         for name, field in _fields(model).items():
             path = join(prefix, name)
-            inner = _models_in(field.annotation)
             out.append(path)
-            if inner and "list[" not in str(field.annotation):
-                visit(inner[0], path)
+            for inner in get_args(field.annotation):
+                if isinstance(inner, type) and issubclass(inner, BaseModel):
+                    visit(inner, path)
 
     visit(RunSettings, "")
     return tuple(out)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from runherd.config.spec import lookup
 
@@ -63,14 +62,28 @@ def _section(model: Any, prefix: str, defaults: Any, top: str = "top level") -> 
     return out
 
 
+_WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false", Any: "anything"}
+
+
 def _type(annotation: Any) -> str:
-    text = str(annotation) if not isinstance(annotation, type) else annotation.__name__
-    text = re.sub(r"typing\.Annotated\[(\w+), FieldInfo\([^)]*(?:\([^)]*\)[^)]*)*\)\]", r"\1", text)
-    text = re.sub(r"[\w.]*\bschema\.(\w+)", r"\1", text).replace("typing.", "")
-    words = {"int": "whole number", "float": "number", "str": "text", "bool": "true/false", "Any": "any"}
-    text = re.sub(r"\b(int|float|str|bool|Any)\b", lambda m: words[m[1]], text)
-    text = text.replace(" | None", "").replace(", None]", "]")
-    return text.replace("|", "or")
+    """An annotation in words; null is understood."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if annotation in _WORDS:
+        return _WORDS[annotation]
+    if origin is Annotated:
+        return _type(args[0])
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in args)
+    if origin is list:
+        return f"list of {_type(args[0])}"
+    if origin is dict:
+        return f"mapping to {_type(args[1])}"
+    if args:
+        kinds = [_type(arg) for arg in args if arg is not type(None)]
+        if "number" in kinds and "whole number" in kinds:
+            kinds.remove("whole number")
+        return " or ".join(kinds)
+    return "section"
 
 
 def _default(value: Any) -> str:

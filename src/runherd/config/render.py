@@ -27,7 +27,8 @@ class CommandValues:
     `result` and `checkpoint` None: taken from `output.result` and
     `output.checkpoint`. `step`: name or index of one of `steps:`. `dryrun`:
     use `dryrun.command` where there is one. `limit` and `workers` None: the
-    spec's own. `gpus`: device ids as the program sees them.
+    spec's own. `gpus`: device ids as the program sees them. `python`: what
+    `{{ python }}` is where `execution.python` is not set.
     """
 
     root: str
@@ -42,6 +43,7 @@ class CommandValues:
     step: str | int | None = None
     dryrun: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    python: str = sys.executable
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def command_names(spec: Spec, values: CommandValues) -> dict[str, Any]:
         "expected": limit if values.limit is not None else data.get("expected"),
         "gpus": ",".join(values.gpus),
         "workers": workers,
-        "python": lookup(data, "execution.python") or "python",
+        "python": lookup(data, "execution.python") or values.python,
         "own_python": sys.executable,
         "config_file": None if config_file is None else str(root / config_file),
         "params": data.get("params") or {},
@@ -308,7 +310,7 @@ def check_command(spec: Spec) -> list[Problem]:
             values = CommandValues(
                 root="/root",
                 spec_file="/spec.json",
-                workdir="/work",
+                workdir="/place/work",
                 resume=resume,
                 step=step,
                 dryrun=dryrun,

@@ -99,7 +99,7 @@ def _loader_class() -> Any:
     }
     number = list("-+0123456789.")
     whole = r"^(?:[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+|0o[0-7]+)$"
-    real = r"^(?:[-+]?(?:[0-9][0-9_]*\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"  # noqa: E501
+    real = r"^(?:[-+]?(?:[0-9][0-9_]*\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
     loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(whole), number)
     loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(real), number)
     return loader

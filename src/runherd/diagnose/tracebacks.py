@@ -23,11 +23,13 @@ _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<nam
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*))?$")
 _BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
 _RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<name>\S+)")
+_STAMPED = re.compile(r"(?P<stamp>[^\s|+].*?)\s{2,}File \"")
+STAMP_LINES = 12  # lines of other ranks may stand between
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 
 _LIBRARY = re.compile(
     r"[/\\](?:site-packages|dist-packages)[/\\]|[/\\]lib(?:64)?[/\\]python\d|^<frozen|^<string>$|^<__array"
-    r"|[/\\](?:mini|ana)conda\d?[/\\](?:lib|pkgs)|[/\\]Python\d+[/\\][Ll]ib[/\\]|^/usr/lib"
+    r"|[/\\](?:mini|ana)conda\d?[/\\](?:lib|pkgs)|[/\\]envs[/\\][^/\\]+[/\\][Ll]ib[/\\]|[/\\]Python\d+[/\\][Ll]ib[/\\]|^/usr/lib"
 )
 _LAUNCHER = re.compile(r"[/\\](?:torchrun|accelerate|deepspeed|runpy\.py|launch\.py)$")
 
@@ -102,6 +104,8 @@ def unlabelled(text: str) -> str:
 def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
     """Read the usual form; lines of other ranks between its own are left out."""
     label, rest = _split_label(head)
+    stamp = _stamp(lines, start, label, rest)
+    rest = "" if stamp else rest
     indent = len(rest) - len(rest.lstrip(" |+"))
     frames: list[Frame] = []
     for i in range(start + 1, min(len(lines), start + 400)):
@@ -110,6 +114,11 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
             if label:
                 continue
             mark, text = "", lines[i].text
+        if stamp:
+            stamped = stamp.match(text)
+            if stamped is None:
+                continue
+            text = text[stamped.end() :]
         body = text[indent:] if text[:indent].strip(" |+") == "" else text
         frame = _FRAME.match(body)
         if frame:
@@ -122,8 +131,23 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
             if label or not frames:
                 continue
             return None
-        message = _message(lines, i, label, raised["message"] or "")
+        message = raised["message"] or "" if stamp else _message(lines, i, label, raised["message"] or "")
         return Raised(start, i, raised["type"], message, tuple(frames), label.strip(" :"))
+    return None
+
+
+def _stamp(lines: Sequence[Line], start: int, label: str, rest: str) -> re.Pattern[str] | None:
+    """Return what a log handler puts before every line of this traceback, its numbers left open.
+
+    Taken from the first frame's line; the header may have more before it.
+    """
+    for line in lines[start + 1 : start + 1 + STAMP_LINES]:
+        mark, text = _split_label(line.text)
+        found = _STAMPED.match(text)
+        if mark.strip() != label.strip() or found is None:
+            continue
+        pattern = re.compile(re.sub(r"\d+", r"\\d+", re.escape(found["stamp"].rstrip())) + " ?")
+        return pattern if pattern.match(rest) else None
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from runherd.gates.arms import Arms
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Word
-from runherd.gates.sentences import number, p_value, percent, signed
+from runherd.gates.sentences import given, number, p_value, percent, signed
 from runherd.gates.stats.holm import holm
 
 
@@ -70,13 +70,13 @@ def decide(compared: Compared, p_adjusted: float, margin: float, *, by_interval:
     significant = p_adjusted <= alpha and compared.gain > 0
     reaches = (low if by_interval else compared.gain) >= margin - slack
     if significant and reaches:
-        return Decision(PASS, f"significant and at least the margin {number(margin)}")
+        return Decision(PASS, f"significant and at least the margin {given(margin)}")
     if high < margin:
-        return Decision(FAIL, f"the whole interval lies below the margin {number(margin)}")
+        return Decision(FAIL, f"the whole interval lies below the margin {given(margin)}")
     if significant:
-        return Decision(INCONCLUSIVE, f"significant, but the interval spans the margin {number(margin)}")
+        return Decision(INCONCLUSIVE, f"significant, but the interval spans the margin {given(margin)}")
     if low <= margin <= high and margin > 0:
-        return Decision(INCONCLUSIVE, f"not significant, and the interval spans the margin {number(margin)}")
+        return Decision(INCONCLUSIVE, f"not significant, and the interval spans the margin {given(margin)}")
     return Decision(INCONCLUSIVE, "not significant: the data decide neither for nor against the claim")
 
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 
 def over_items(arms: Arms, entry: Any, shared: Shared, level: float, context: Context) -> Compared:
+    from runherd.gates.stats.spread import without_rounding
+
     cut = len(arms.first.runs)
     sign = arms.direction.sign
     first, second = sign * shared.values[:cut], sign * shared.values[cut:]
-    gains = first.mean(axis=0) - second.mean(axis=0)
+    gains = without_rounding(first.mean(axis=0) - second.mean(axis=0), shared.values)
     _check_items(gains, shared, entry, level)
     single = len(arms.runs) == 2
     units, p, name, extra = _item_test(gains, shared, single, context)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence
-from runherd.gates.sentences import number, percent
+from runherd.gates.sentences import given, number, percent
 from runherd.gates.stats.power import (
     detectable,
     power_of_answers,
@@ -42,7 +43,9 @@ class PlannedPower:
         size = f"{self.seeds[0]} and {self.seeds[1]} seeds" + (f", {self.items} items" if self.items else "")
         if self.detectable is None:
             return f"{self.stage} {self.name}: {size}: {self.basis}"
-        found = f"can detect {number(self.detectable)} with {percent(POWER)} power at {number(self.alpha)}"
+        found = (
+            f"can detect {number(self.detectable)} with {percent(POWER)} power at alpha {given(self.alpha)}"
+        )
         text = f"{self.stage} {self.name}: {size}: {found} ({self.basis})"
         return text + (f". WARNING: {self.warning}" if self.warning else "")
 
@@ -84,17 +87,34 @@ def _planned(
 ) -> PlannedPower:
     seeds = (len(first), len(second))
     items = None if entry.pair_on in ("seeds", "none") else _items(context, entry, [*first, *second])
-    sd = _sd(context, entry, second)
-    smallest, basis = _smallest(entry, seeds, items, sd, alpha)
-    warning = _warning(smallest, margin, entry, items, alpha)
+    values = _finished(context, entry, second)
+    spread = _item_spread(entry, values)
+    smallest, basis = _smallest(entry, seeds, items, _sd(entry, values), alpha, spread)
+    warning = _warning(smallest, margin, items, alpha, spread.share)
     return PlannedPower(stage, name, margin, alpha, seeds, items, smallest, basis, warning)
 
 
+@dataclass(frozen=True)
+class ItemSpread:
+    """How much single items differ: `share` answered differently (None for scores), and the variance."""
+
+    share: float | None
+    variance: float
+    basis: str
+
+
 def _smallest(
-    entry: Any, seeds: tuple[int, int], items: int | None, sd: float | None, alpha: float
+    entry: Any,
+    seeds: tuple[int, int],
+    items: int | None,
+    sd: float | None,
+    alpha: float,
+    spread: ItemSpread,
 ) -> tuple[float | None, str]:
     if items is not None:
-        return _by_items(entry, seeds, items, sd, alpha)
+        return _by_items(seeds, items, sd, alpha, spread)
+    if entry.pair_on == "items":
+        return None, "the number of items is not known: write `planned_items`, or `expected` in the runs"
     if min(seeds) < 2:
         return None, "one seed and no items on record: no test is possible; plan more seeds, or items"
     if sd is None:
@@ -104,49 +124,50 @@ def _smallest(
 
 
 def _by_items(
-    entry: Any, seeds: tuple[int, int], items: int, sd: float | None, alpha: float
+    seeds: tuple[int, int], items: int, sd: float | None, alpha: float, spread: ItemSpread
 ) -> tuple[float | None, str]:
     """McNemar as if with one seed (averaging can only help); a known sd over seeds is added."""
-    share, variance, basis = _item_spread(entry)
     if min(seeds) >= 2 and sd is not None:
-        error = math.sqrt(variance / items + sd**2 / seeds[0] + sd**2 / seeds[1])
+        error = math.sqrt(spread.variance / items + sd**2 / seeds[0] + sd**2 / seeds[1])
         smallest = (normal_quantile(1.0 - alpha / 2.0) + normal_quantile(POWER)) * error
-        return smallest, f"items and seeds, normal approximation; {basis}; sd over seeds {number(sd)}"
-    if share is None:
-        spread = math.sqrt(variance)
-        scores = detectable(lambda d: power_of_scores(d, spread, items, alpha), 100.0 * spread, power=POWER)
-        return scores, f"paired t test over items; {basis}"
+        return smallest, f"items and seeds, normal approximation; {spread.basis}; sd over seeds {number(sd)}"
+    if spread.share is None:
+        item_sd = math.sqrt(spread.variance)
+        scores = detectable(lambda d: power_of_scores(d, item_sd, items, alpha), 100.0 * item_sd, power=POWER)
+        return scores, f"paired t test over items; {spread.basis}"
+    share = spread.share
     found = detectable(lambda d: power_of_answers(d, share, items, alpha), share, power=POWER)
     if found is None:
-        return None, f"exact McNemar test: so few items that no difference is detectable; {basis}"
-    return found, f"exact McNemar test; {basis}"
+        return None, f"exact McNemar test: so few items that no difference is detectable; {spread.basis}"
+    return found, f"exact McNemar test; {spread.basis}"
 
 
-def _item_spread(entry: Any) -> tuple[float | None, float, str]:
-    """Share of discordant items (None for scores), variance of a difference, and the words for both."""
+def _item_spread(entry: Any, baseline: Sequence[float]) -> ItemSpread:
+    """As the criterion says; else as if both sides erred independently, as often as the finished baseline.
+
+    Sides that share their items agree more than that, so 20 % is the most that is assumed.
+    """
     if (sd := getattr(entry, "planned_item_sd", None)) is not None:
-        return None, float(sd) ** 2, f"sd of the items' differences {number(sd)}"
-    given = getattr(entry, "planned_discordance", None)
-    share = given or ASSUMED_DISCORDANCE
-    return (
-        share,
-        share,
-        f"{percent(share)} of the items answered differently" + ("" if given else ", assumed"),
-    )
+        return ItemSpread(None, float(sd) ** 2, f"sd of the items' differences {given(sd)}")
+    share, source = getattr(entry, "planned_discordance", None), ""
+    if share is None:
+        share, source = ASSUMED_DISCORDANCE, ", assumed"
+        mean = statistics.fmean(baseline) if baseline else 0.5
+        if 0.0 < mean < 1.0 and 2.0 * mean * (1.0 - mean) < share:
+            share, source = 2.0 * mean * (1.0 - mean), ", from the baseline's own errors"
+    return ItemSpread(share, share, f"{percent(share)} of the items answered differently{source}")
 
 
 def _warning(
-    smallest: float | None, margin: float, entry: Any, items: int | None, alpha: float
+    smallest: float | None, margin: float, items: int | None, alpha: float, share: float | None
 ) -> str | None:
     if smallest is None or margin <= 0 or margin >= smallest:
         return None
     more = ""
-    if items is not None:
-        share = _item_spread(entry)[0]
-        if share is not None and margin < share:
-            more = f"; about {sample_size_of_answers(margin, share, alpha, POWER)} items would do"
+    if items is not None and share is not None and margin < share:
+        more = f"; about {sample_size_of_answers(margin, share, alpha, POWER)} items would do"
     missed = "smaller than that, so a true gain of that size may well be missed"
-    return f"the margin {number(margin)} is {missed}{more}"
+    return f"the margin {given(margin)} is {missed}{more}"
 
 
 def _items(context: Context, entry: Any, ids: Sequence[str]) -> int | None:
@@ -166,17 +187,19 @@ def _expected(run: RunEvidence) -> int | None:
     return None
 
 
-def _sd(context: Context, entry: Any, baseline: Sequence[str]) -> float | None:
-    """Spread over seeds: the criterion, else what two or more finished baseline runs show."""
-    if (planned := getattr(entry, "planned_sd", None)) is not None:
-        return float(planned)
+def _finished(context: Context, entry: Any, baseline: Sequence[str]) -> list[float]:
+    """The metric of the baseline runs that have one already."""
     values = []
     for run_id in baseline:
         try:
             values.append(metric_of(context.runs[run_id], entry.metric))
         except (KeyError, CannotJudge):
             continue
-    if len(values) < 2:
-        return None
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1)) or None
+    return values
+
+
+def _sd(entry: Any, baseline: Sequence[float]) -> float | None:
+    """Spread over seeds: the criterion's, else what two or more finished baseline runs show."""
+    if (planned := getattr(entry, "planned_sd", None)) is not None:
+        return float(planned)
+    return (statistics.stdev(baseline) or None) if len(baseline) > 1 else None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from runherd.config.identity import canonical
 from runherd.gates.context import CannotJudge
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.sentences import listing
@@ -15,10 +14,12 @@ from runherd.gates.sentences import listing
 NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
-    | {"collect", "wandb", "row"}
+    | {"collect", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
+    | {"when_dual", "endpoint", "python", "activate", "gpus"}
 )
+COMPARED = frozenset({"endpoint.model"})  #: exceptions to the above
 SEEDS = frozenset({"seed", "random_seed", "random_state"})  #: last parts of keys that hold a seed
-WRITTEN_OUT = frozenset({"command", "steps"})  #: texts that may name the run and its seed
+WRITTEN_OUT = frozenset({"command", "steps", "row"})  #: texts that may name the run and its seed
 #: Keys that say what is measured: they may differ only where the criterion names them.
 MEASURED_BY = frozenset({"benchmark", "dataset", "split", "expected", "limit", "n", "protocol", "metric"})
 
@@ -30,14 +31,25 @@ def configuration(run: RunEvidence) -> dict[str, Any] | None:
     data = run.spec.get("data") if run.spec else None
     if not isinstance(data, Mapping):
         return None
-    columns = {k: v for k, v in canonical(data).items() if k.startswith("row.")}  # those that the command uses
-    return columns | {
-        k: _without_names(v, run) if k in WRITTEN_OUT else v for k, v in _flat(data, "") if not _set_aside(k)
+    return {
+        k: _without_names(v, run) if k.partition(".")[0] in WRITTEN_OUT else v
+        for k, v in _flat(data, "")
+        if not _set_aside(k) and _reaches_program(k, data)
     }
 
 
+def _reaches_program(key: str, data: Mapping[str, Any]) -> bool:
+    """False for a tracker column that no command uses: purpose, notes and the like are for people."""
+    part, _, column = key.partition(".")
+    if part != "row":
+        return True
+    texts = repr((data.get("command"), data.get("steps")))
+    return "row[" in texts and column in texts
+
+
 def _set_aside(key: str) -> bool:
-    return key.partition(".")[0] in NOT_COMPARED or key.rpartition(".")[2] in SEEDS
+    aside = key.partition(".")[0] in NOT_COMPARED and key not in COMPARED
+    return aside or key.rpartition(".")[2].lower() in SEEDS
 
 
 def _without_names(value: Any, run: RunEvidence) -> Any:

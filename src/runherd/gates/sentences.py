@@ -18,6 +18,11 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def given(value: float) -> str:
+    """A number that a person wrote down, as written: 0.02, not 0.02000."""
+    return f"{value:.10g}"
+
+
 def signed(value: float) -> str:
     """A difference, always with its sign."""
     return ("+" if value >= 0 else "−") + number(abs(value))

@@ -32,7 +32,7 @@ def why_unusable(run: RunEvidence) -> str | None:
         return f"{run.run_id}'s result.json says {said}, not done"
     if run.validation is None:
         return f"{run.run_id} has not been validated (no validation.json)"
-    word = run.validation.get("verdict")
+    word = str(run.validation.get("verdict"))
     if word in INVALID:
         return f"the validation of {run.run_id} says {word}{_first_finding(run.validation)}"
     if word not in ("PASS", "WARN", "NA"):

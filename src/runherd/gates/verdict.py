@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from runherd.gates import kinds
@@ -11,7 +12,7 @@ from runherd.gates.committed import CriteriaGit
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.criteria import Criteria
 from runherd.gates.evidence import RunEvidence, evidence_files
-from runherd.gates.kinds.all_done import holding, judge_runs, waits_for_person
+from runherd.gates.kinds.all_done import holding, waits_for_person
 from runherd.gates.outcome import INCONCLUSIVE, Check, EvidenceFile, Verdict, worst
 from runherd.gates.sentences import listing
 from runherd.gates.series import BaselineVariance
@@ -29,17 +30,17 @@ def judge(
     """Judge `stage` by `criteria` on the evidence `runs` (every run of the project); writes nothing.
 
     `now` is a UTC time; `variances` are the saved baseline variances of the
-    studies (`judge_stage` reads and writes them). Never raises on bad evidence: what cannot be judged is
-    INCONCLUSIVE, with a sentence. A stage that the criteria do not name asks
-    only that its MUST runs are done and valid; a stage that they name asks
-    that too, unless it has an `all_done` of its own.
+    studies (`judge_stage` reads and writes them). Never raises on bad
+    evidence: what cannot be judged is INCONCLUSIVE, with a sentence. A stage
+    that the criteria do not name asks only that its MUST runs are done and
+    valid; a stage that they name asks that too, unless it has an `all_done`.
     """
     context = Context(stage, criteria, {run.run_id: run for run in runs}, variances or {})
     entries = criteria.stages.get(stage, ())
     checks = [_check(entry, context) for entry in entries]
     held = holding(context.stage_runs)
     if not entries or (held and not any(entry.kind == "all_done" for entry in entries)):
-        checks.append(judge_runs(held, "all MUST runs done", missing=[]))
+        checks.append(_check(_MUST_RUNS, context))
     notes = criteria_notes(stage, criteria, git_facts, _runs_of(entries, context))
     notes += [
         f"{r.run_id} is conditional and waits for a person" for r in context.stage_runs if waits_for_person(r)
@@ -55,6 +56,9 @@ def judge(
         runs=[_run_json(run) for run in sorted(context.stage_runs, key=lambda run: run.run_id)],
         notes=notes,
     )
+
+
+_MUST_RUNS = SimpleNamespace(kind="all_done", label="all MUST runs done", runs=None, scope="stage")
 
 
 def _check(entry: Any, context: Context) -> Check:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runherd.init import rows
@@ -12,6 +13,7 @@ from runherd.init.naming import Names
 
 if TYPE_CHECKING:
     from runherd.tracker import Row
+    from runherd.tracker.comparators import Comparator
 
 _YAML_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 EXAMPLE_COMMAND = "python train.py --seed {{ seed }} --out {{ result }}"
@@ -76,13 +78,35 @@ def run(row: Row) -> str:
 """
 
 
-def criteria(stages: Sequence[str], gate_texts: dict[str, str], ids: dict[str, list[str]]) -> str:
+@dataclass(frozen=True)
+class Gate:
+    """What a plan says about a stage's gate: its words, and criteria that they suggest (one line of YAML each)."""
+
+    text: str
+    suggestions: tuple[str, ...] = ()
+
+
+def suggestion(found: Comparator, runs: Sequence[str], plan: str) -> str:
+    """A criterion that a clear comparator of the plan suggests; a person decides about it."""
+    percent = {"unit": "percent"} if found.unit == "%" else {}
+    lower = {"higher_is_better": "false"} if found.operator.startswith("<") else {}
+    parts = {
+        "kind": "match_published", "runs": f"[{', '.join(map(_text, runs)) or 'R001'}]", "metric": _text(found.metric),
+        "value": f"{found.value:g}", "tolerance": f"{abs(found.value) * 0.01 or 0.01:g}", "at_least": "true", **percent,
+        **lower, "source": _text(plan),
+    }  # fmt: skip
+    return "{" + ", ".join(f"{k}: {v}" for k, v in parts.items()) + "}"
+
+
+def criteria(stages: Sequence[str], gates: Mapping[str, Gate], ids: Mapping[str, list[str]]) -> str:
     """verdict-criteria.md: every stage waits for its MUST runs; what else it should show is for a person to write."""
-    quoted = [f"- **{_prose(stage)}**: {_prose(text)}" for stage, text in gate_texts.items()]
+    quoted = [f"- **{_prose(stage)}**: {_prose(gate.text)}" for stage, gate in gates.items()]
     plan = ["What the plan says about each gate, as written there:", "", *quoted, ""] if quoted else []
     blocks = []
     for stage in stages:
         blocks += [f"  {_text(stage)}:", "    - kind: all_done"]
+        suggested = gates[stage].suggestions if stage in gates else ()
+        blocks += [f"    # suggested by the plan; is it meant so? - {line}" for line in suggested]
     first = next((i for i in ids.values() if i), ["R001"])
     return "\n".join(
         [

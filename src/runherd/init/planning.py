@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runherd.files import encode_id
 from runherd.init import content, naming, rows
+from runherd.init.content import Gate
 from runherd.init.naming import Names
 from runherd.init.survey import Survey, is_ignored
 from runherd.plan import stages
@@ -64,7 +65,7 @@ def _config_files(survey: Survey, names: Names, needy: Sequence[Row]) -> list[Pl
         files += [Planned(f"{names.config_dir}/runs/{encode_id(r.id)}.yaml", content.run(r)) for r in needy]
     order = [name for series in _series(survey) for name in series]
     ids_of = {s: [r.id for r in survey.document.rows if (r.stage or stages.UNNAMED) == s] for s in order}
-    files.append(Planned(survey.criteria, content.criteria(order, gate_texts(survey), ids_of)))
+    files.append(Planned(survey.criteria, content.criteria(order, gates_of_plan(survey, order), ids_of)))
     return files
 
 
@@ -72,16 +73,22 @@ def _series(survey: Survey) -> list[list[str]]:
     return stages.order(r.stage or stages.UNNAMED for r in survey.document.rows)
 
 
-def gate_texts(survey: Survey) -> dict[str, str]:
-    """What the plan says about the gate of each milestone; empty where it cannot be read."""
-    from runherd import tracker
+def gates_of_plan(survey: Survey, order: Sequence[str]) -> dict[str, Gate]:
+    """What the plan says about the gate of each stage; a plan that cannot be read says nothing."""
+    from runherd.errors import UserError
+    from runherd.tracker.plan_document import read_plan
 
-    read_plan: Any = getattr(tracker, "plan_document", None)
-    if read_plan is None or survey.plan is None:
+    if survey.plan is None:
         return {}
-    milestones = getattr(read_plan(survey.root / survey.plan), "milestones", ())
-    found = {str(getattr(m, "name", "")): str(getattr(m, "gate", "") or "") for m in milestones}
-    return {name: text for name, text in found.items() if name and text}
+    try:
+        plan = read_plan(survey.root / survey.plan)
+    except UserError:
+        return {}
+    found = {stage: plan.milestone(stage) for stage in order}
+    return {
+        stage: Gate(m.gate, tuple(content.suggestion(c, m.runs, str(survey.plan)) for c in m.criteria))
+        for stage, m in found.items() if m is not None and m.gate
+    }  # fmt: skip
 
 
 def _gitignore(survey: Survey, names: Names) -> Planned | None:

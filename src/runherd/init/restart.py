@@ -24,7 +24,7 @@ def unit_path(root: Path, home: Path) -> Path:
 def unit(root: Path, python: str, snakefile: str) -> str:
     """A user unit that starts Snakemake in the project.
 
-    `KillMode=process`: stopping the unit ends the controller alone, the runs
+    By its kill mode, stopping the unit ends the controller alone, the runs
     go on, as after `runherd stop`.
     """
     _refuse_newlines(root, python)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runherd.errors import UserError
 from runherd.init.survey import Survey
-from runherd.plan.build import row_input
+from runherd.plan.draft import row_input
 
 if TYPE_CHECKING:
     from runherd.tracker import Row

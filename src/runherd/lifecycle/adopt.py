@@ -13,7 +13,7 @@ from runherd.lifecycle.prepare import SCHEMA
 from runherd.lifecycle.request import open_generation
 from runherd.lifecycle.settle import settle
 from runherd.plan import store
-from runherd.plan.build import Draft, row_input
+from runherd.plan.build import Draft
 from runherd.plan.model import RunPlan
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
@@ -58,7 +58,7 @@ def _write_attempt(
     """Give the adopted run a ledger, a frozen spec and an attempt as if we had launched it, and say so."""
     from runherd import config
 
-    spec = draft.specs.get(run.run_id) or config.resolve(draft.project, row_input(draft.rows[run.run_id]), {})
+    spec = draft.specs.get(run.run_id) or config.resolve(draft.project, draft.items[run.run_id].input, {})
     open_generation(place, 1, "adopt", store.spec_record(draft, run.run_id, spec))
     layout, run_id = place.layout, place.run_id
     folder = layout.attempt_dir(run_id, 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 from runherd import ledger, locks
 from runherd.files import read_json
+from runherd.lifecycle import group
 from runherd.plan.summary import Index
 from runherd.supervise.place import Place
 
@@ -73,11 +74,25 @@ def write_cell(
     if not name:  # launched without a tracker row: there is no cell, so nothing stays due
         place.record(ledger.CellWritten(h.gen, status, final))
         return None
-    update = tracker.Update(place.run_id, tracker.Status[status], result or None, note if final else None)
+    row_id = str(spec.get("row_id") or place.run_id)
+    if spec.get("siblings"):
+        shown = group.cell([_member(place, sibling) for sibling in spec["siblings"]])
+        status, result, note = shown.status, shown.result, shown.note
+        update = tracker.Update(row_id, tracker.Status[status], result or None, note)
+    else:
+        update = tracker.Update(row_id, tracker.Status[status], result or None, note if final else None)
     outcome = tracker.update(place.layout.root / name, [update], aliases=spec.get("columns") or None)
-    if place.run_id in outcome.written:
-        place.record(ledger.CellWritten(h.gen, outcome.written[place.run_id].name, final))
+    if row_id in outcome.written:
+        place.record(ledger.CellWritten(h.gen, outcome.written[row_id].name, final))
         return None
-    why = str(outcome.refused.get(place.run_id, "not written"))
+    why = str(outcome.refused.get(row_id, "not written"))
     place.record(ledger.Noted(h.gen, f"tracker cell not written ({status}): {why}"))
     return why
+
+
+def _member(place: Place, run_id: str) -> group.Member:
+    """A sub-run of the same row, as its own ledger and result tell it."""
+    ended = Place(place.layout, run_id).history().ended
+    result = read_json(place.layout.record(run_id, "result")) if ended else None
+    metrics = result.get("metrics") if isinstance(result, dict) else None
+    return group.Member(run_id, ended.status if ended else None, ended.note if ended else "", metrics)

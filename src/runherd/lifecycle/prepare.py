@@ -53,17 +53,21 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
     env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
     names = step_names(spec)
+    frozen = frozen_spec(place)
+    root = str(frozen.get("code_root") or layout.root)
     steps: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         values = CommandValues(
-            root=str(layout.root), spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
+            root=root, spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
             gpus=chosen.uuids, step=i if len(names) > 1 else None,
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
         rendered = render_command(spec, values)
+        shown, taken = _kept_apart(spec, {**env, **rendered.env})
         steps.append(
             {
-                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": {**env, **rendered.env},
+                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": shown,
+                "env_taken": taken,
                 "done_mark": str(_mark(place, name or str(i), spec.identity)) if i < len(names) - 1 else None,
             }
         )  # fmt: skip
@@ -76,7 +80,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(layout.root), "host": processes.hostname(),
+        "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
 
 
@@ -89,6 +93,13 @@ def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:
     )  # fmt: skip
     if (said := choice.sentence()) is not None:
         place.record(ledger.Noted(place.history().gen, said, number))
+
+
+def _kept_apart(spec: Spec, env: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Values that refer to the environment, as `${TOKEN}`, stay references in the record; the wrapper fills them in."""
+    written = spec.get("execution.env") or {}
+    taken = {name: text for name, text in written.items() if isinstance(text, str) and "$" in text}
+    return {name: value for name, value in env.items() if name not in taken}, taken
 
 
 def _mark(place: Place, step: str, identity: str) -> Path:
@@ -109,8 +120,11 @@ def limits(spec: Spec) -> dict[str, Any]:
     return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
 
 
-def git_state(root: Path) -> dict[str, Any] | None:
-    """Revision of the code and whether the tree differs from it; None outside of git."""
+def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:
+    """Revision of the code and whether the tree differs from it; None outside of git.
+
+    The tracker, into which runherd itself writes, is no change of the code.
+    """
 
     def git(*words: str) -> str | None:
         try:
@@ -125,4 +139,5 @@ def git_state(root: Path) -> dict[str, Any] | None:
     revision = git("rev-parse", "HEAD")
     if revision is None:
         return None
-    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no"))}
+    but = [f":(exclude,literal){tracker}"] if tracker else []
+    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", *but))}

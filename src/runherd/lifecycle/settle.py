@@ -44,6 +44,7 @@ def settle(place: Place, number: int) -> None:
     if decision.status == "done":
         _end_done(place, attempt, data, collected, decision)
     else:
+        _call_hook(place, data)
         signature = failure.signature if failure else decision.cls.lower()
         end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
 
@@ -85,6 +86,18 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
+
+
+def _call_hook(place: Place, data: dict[str, Any]) -> None:
+    """The user's own command after a run that did not end well; its outcome stands in diagnosis.json."""
+    section = data.get("diagnose") or {}
+    path = place.layout.record(place.run_id, "diagnosis")
+    diagnosis = read_json(path)
+    if section.get("hook") and isinstance(diagnosis, dict):
+        from runherd.diagnose.hook import TIMEOUT_S, run_hook
+
+        timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
+        write_json(path, {**diagnosis, "hook": run_hook(section["hook"], place.dir, timeout_s=timeout_s)})
 
 
 def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Resume) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from runherd import exitcodes
 from runherd.monitor import look as looks
 from runherd.monitor import memory as memories
+from runherd.monitor import progressfiles
 from runherd.monitor.classify import Judgement
 from runherd.monitor.line import exit_code, explained, one_line
 from runherd.monitor.observe import Target, limits_of
@@ -94,7 +95,11 @@ def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
 
 
 def _is_file_name(what: str) -> bool:
-    return os.path.isfile(what) or what.endswith((".json", ".jsonl", ".ndjson"))
+    return (
+        os.path.isfile(what)
+        or progressfiles.is_progress_file(os.path.basename(what))
+        or what.endswith((".json", ".jsonl", ".ndjson"))
+    )
 
 
 def encode(run_id: str) -> str:
@@ -122,7 +127,10 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
     """A run that we did not launch: its files, and a process id if somebody knows it."""
     logs, pid = list(args.log), args.pid
     results = []
+    growing = tuple(os.path.abspath(f) for f in files if progressfiles.is_progress_file(os.path.basename(f)))
     for path in files:
+        if os.path.abspath(path) in growing:
+            continue
         results.append(os.path.abspath(path))
         results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
     memory = memories.foreign_path(*results, *map(os.path.abspath, logs), args.screen, args.tmux)
@@ -141,6 +149,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         name=name,
         logs=tuple(map(os.path.abspath, logs)),
         results=(*results, *map(os.path.abspath, args.checkpoint)),
+        progress_files=growing,
         expected=args.expected,
         pid=pid,
         limits=limits,

@@ -17,6 +17,7 @@ from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement, classify
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target, observe, remaining
+from runherd.monitor.signs import signs
 
 COUNTS = ("calls", "limited", "forbidden", "server_errors", "refused")
 SAMPLES = 64  #: of GPU and endpoint that are kept
@@ -91,6 +92,7 @@ def as_json(
         },
         "hits": {k: v["count"] for k, v in counters.get("hits", {}).items()},
         "remaining": remaining(memory.get("history", []), evidence.done, evidence.expected),
+        "signs": signs(evidence, target.spec, memory.get("accuracy", [])),
         "diagnosis": evidence.diagnosis,
     }
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from runherd.monitor import logreader, process, resultpeek, scan
+from runherd.monitor import logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
-CLOSED_S = 120  #: a log that nobody holds open and that is still for so long belongs to no one
+CLOSED_S = 120  #: a log that ends with a failure, is still for so long and that nobody holds open has ended
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,12 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     before = {k: v for k, v in counters.items() if isinstance(v, int)}
     log_age = _read_logs(target, memory, counters, now)
     fresh = {k: v - before.get(k, 0) for k, v in counters.items() if isinstance(v, int)}
-    alive = _alive(target, log_age)
+    alive = _alive(target, log_age, memory)
     result, result_age = _results(target, memory, now, alive)
-    done, total, unit = _done(target, counters, result, memory)
+    done, total, unit = _done(target, counters, result)
     progress_age = _moved(memory, counters, done, now, log_age)
     gone = alive.state == "gone" or target.exit is not None
+    _keep_accuracy(memory, result)
     return Evidence(
         now=now,
         process="gone" if target.exit is not None else alive.state,
@@ -92,6 +93,14 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
         limits=target.limits,
     )
+
+
+def _keep_accuracy(memory: dict[str, Any], result: Result | None) -> None:
+    if result is not None and result.accuracy is not None:
+        kept = memory.setdefault("accuracy", [])
+        if not kept or kept[-1][0] != result.items:
+            kept.append([result.items, result.accuracy])
+            del kept[:-HISTORY]
 
 
 def _is_clean(facts: dict[str, Any] | None) -> bool:
@@ -119,18 +128,34 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
     return age
 
 
-def _alive(target: Target, log_age: float | None) -> Alive:
+def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Alive:
+    """Tell whether it lives: the caller's word, its process, or who holds its log open.
+
+    A log that nobody here holds open proves little (its writer may be on
+    another host, or open it for each line): it takes a failure as its last
+    words, or the stale time, to call such a run gone.
+    """
     if target.alive is not None:
         return target.alive
     if target.pid is not None:
         return process.look(target.pid, target.start_ticks)
+    hidden = False
     for path in target.logs:
-        pid = process.writer_of(path)
-        if pid is not None:
-            return Alive("alive", f"process {pid} writes the log")
-    if target.logs and log_age is not None and log_age > CLOSED_S:
-        return Alive("gone", f"nobody holds the log open and it is still for {log_age:.0f} s")
-    return Alive("unknown", "no process id is known")
+        found = process.writer_of(path)
+        if found.pid is not None:
+            return Alive("alive", f"process {found.pid} writes the log")
+        hidden = hidden or found.hidden
+    if not target.logs or log_age is None or log_age < CLOSED_S:
+        return Alive("unknown", "no process id is known")
+    why = f"nobody holds the log open and it is still for {log_age:.0f} s"
+    if log_age >= target.limits.stale_s and not hidden:
+        return Alive("gone", why)
+    last = _diagnosis(target, memory) or {}
+    if last.get("class") not in (None, "HEALTHY", "UNKNOWN", "COMPLETE"):
+        return Alive("gone", f"{why}; its last words are a failure")
+    return Alive(
+        "unknown", "no process id is known, and some processes cannot be looked into" if hidden else why
+    )
 
 
 def _results(
@@ -157,33 +182,19 @@ def _results(
 
 
 def _done(
-    target: Target, counters: dict[str, Any], result: Result | None, memory: dict[str, Any]
+    target: Target, counters: dict[str, Any], result: Result | None
 ) -> tuple[int | None, int | None, str]:
     """Return done, total and unit from the best source: result, trainer state, log."""
     if result is not None:
         return result.items, None, "items"
     for path in target.progress_files:
-        found = _trainer_state(path, memory)
+        found = progressfiles.steps(path)
         if found:
             return found[0], found[1], "steps"
     mark = counters.get("progress")
     if mark is None:
         return None, None, "items"
     return mark["done"], mark["total"], {"bar": "items", "count": "items"}.get(mark["unit"], mark["unit"])
-
-
-def _trainer_state(path: str, memory: dict[str, Any]) -> tuple[int, int | None] | None:
-    import json
-
-    try:
-        with open(path, "rb") as f:
-            data = json.loads(f.read())
-    except (OSError, ValueError):
-        return None
-    step, most = data.get("global_step"), data.get("max_steps")
-    if not isinstance(step, int):
-        return None
-    return step, most if isinstance(most, int) and most > 0 else None
 
 
 def _moved(

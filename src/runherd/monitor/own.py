@@ -8,6 +8,7 @@ import json
 import os
 from typing import Any
 
+from runherd.monitor import progressfiles
 from runherd.monitor.observe import Target, limits_of
 from runherd.monitor.process import Alive
 
@@ -32,7 +33,9 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         name=str(spec.get("run_id") or os.path.basename(run_dir)),
         logs=(os.path.join(folder, "log.txt"),),
         results=(result, f"{stem}_checkpoint.json"),
-        progress_files=tuple(_trainer_states(run_dir)),
+        progress_files=progressfiles.find(
+            (os.path.join(run_dir, "work"), os.path.join(run_dir, "checkpoint"))
+        ),
         expected=_whole(data.get("expected")),
         pid=pid,
         start_ticks=ticks,
@@ -84,22 +87,6 @@ def _result_path(run_dir: str, data: dict[str, Any], command: dict[str, Any]) ->
     if isinstance(named, str) and "{" not in named:
         return named
     return os.path.join(run_dir, "work", "result.json")
-
-
-def _trainer_states(run_dir: str) -> list[str]:
-    """Return the trainer_state.json files of the checkpoints, newest first."""
-    found = []
-    for place in ("checkpoint", "work"):
-        base = os.path.join(run_dir, place)
-        try:
-            entries = [e for e in os.scandir(base) if e.is_dir() and e.name.startswith("checkpoint-")]
-        except OSError:
-            continue
-        for entry in entries:
-            path = os.path.join(entry.path, "trainer_state.json")
-            if os.path.exists(path):
-                found.append(path)
-    return sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True)[:1]
 
 
 def _birth(folder: str) -> float:

@@ -42,20 +42,33 @@ def _boot_time() -> float:
     return 0.0
 
 
-def writer_of(path: str) -> int | None:
-    """Return a process of ours that has `path` open for writing, other than this one."""
+class Writer(NamedTuple):
+    """A process that writes a file; `hidden` when some processes could not be looked into."""
+
+    pid: int | None
+    hidden: bool
+
+
+def writer_of(path: str) -> Writer:
+    """Return the process that has `path` open for writing, other than this one."""
     try:
         wanted = os.stat(path)
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
-        return None
+        return Writer(None, True)
+    hidden = False
     for pid in sorted(pids, reverse=True):
-        if pid != os.getpid() and _writes(pid, wanted):
-            return pid
-    return None
+        if pid == os.getpid():
+            continue
+        writes = _writes(pid, wanted)
+        if writes:
+            return Writer(pid, False)
+        hidden = hidden or writes is None
+    return Writer(None, hidden)
 
 
-def _writes(pid: int, wanted: os.stat_result) -> bool:
+def _writes(pid: int, wanted: os.stat_result) -> bool | None:
+    """Tell whether a process writes the file; None when it may not be looked into."""
     folder = f"/proc/{pid}/fd"
     try:
         for fd in os.listdir(folder):
@@ -65,6 +78,8 @@ def _writes(pid: int, wanted: os.stat_result) -> bool:
                     flags = next((line.split()[1] for line in f if line.startswith("flags:")), "0")
                 if int(flags, 8) & 0o3:
                     return True
+    except PermissionError:
+        return None
     except OSError:
         return False
     return False

@@ -21,6 +21,9 @@ BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
 _DIGITS = b"0123456789"
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
 _LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
+#: a loss of exactly 0 beside such a norm is one that was not finite (as the Trainer logs it)
+_NORM_NAN = re.compile(rb"grad_norm['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:nan|inf)")
+_RATE = re.compile(rb"(?<![a-z])(?:lr|learning_rate)['\"]?\s{0,3}[:=]?\s{0,3}(\d[\d.]*(?:e[+-]?\d+)?)")
 _CACHE_RATE = re.compile(rb"cache[ _]?hit[ _](?:rate|ratio)['\"]?\s{0,2}[:=]?\s{0,2}(\d[\d.]*)\s?(%?)")
 _CACHE_ONE = re.compile(rb"cache[ _:]{0,2}(hit|miss)\b(?![ _]?(?:rate|ratio|es|s\b))")
 _STATUS = re.compile(rb"http/[12](?:\.\d)?\"? (\d{3})\b")
@@ -33,12 +36,16 @@ _LOST = re.compile(
     rb"|apiconnectionerror|tcp (?:connection )?closed"
 )
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
+#: numbers that stand alone and may be a status; their words in the catalogue are found by this
+STATUS_NUMBER = re.compile(rb"[45](?:0[0-9]|2[29])")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 
 _EXTRA = (
     "traceback (most recent call last)",
     "http/",
     "loss",
+    "lr",
+    "learning_rate",
     "cache",
     "too many requests",
     "429",
@@ -61,6 +68,7 @@ def empty() -> dict[str, Any]:
         "progress": None,  # {done, total, unit, at (position)}
         "progress_at": -1,  # position of the last sign of progress
         "losses": [],  # the last ones; None for one that is not finite
+        "rates": [],  # the last learning rates
         "calls": 0,
         "limited": 0,
         "forbidden": 0,
@@ -75,13 +83,17 @@ def empty() -> dict[str, Any]:
 def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
     """Add what `block` holds to `counters`; `catalogue` is a `diagnose.catalogue.Catalogue`."""
     low = block.data.translate(_TO_LINES).lower()
+    numbers = _status_numbers(low)
     present = _present(low, (*catalogue.by_word, *_EXTRA, *_EXTRA_LOST))
+    present.update(word for _, word in numbers)
     if "loss" in present:
         _losses(low, counters)
+    if "lr" in present or "learning_rate" in present:
+        _rates(low, counters)
     if "cache" in present:
         _cache(low, counters)
-    _calls(low, present, counters)
-    _hits(block, low, [w for w in present if w in catalogue.by_word], counters, catalogue)
+    _calls(low, present, numbers, counters)
+    _hits(block, low, [w for w in present if w in catalogue.by_word], numbers, counters, catalogue)
     if "traceback (most recent call last)" in present:
         found = [block.offset + m.start() for m in re.finditer(rb"traceback \(most recent call last\)", low)]
         counters["tracebacks"] = (counters["tracebacks"] + found)[-50:]
@@ -95,6 +107,8 @@ def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
     short = b"\n".join(bare) if size < len(low) // 2 else low
     found = set()
     for word in words:
+        if word.isdigit():
+            continue
         raw = word.encode()
         place = low if any(c in _DIGITS for c in raw) else short
         if raw in place:
@@ -102,21 +116,47 @@ def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
     return found
 
 
+def _status_numbers(low: bytes) -> list[tuple[int, str]]:
+    """Return (position, number) of the status numbers that stand alone."""
+    out = []
+    for found in STATUS_NUMBER.finditer(low):
+        begin, end = found.span()
+        before, after = low[begin - 1 : begin], low[end : end + 1]
+        alone = not (before.isdigit() or before == b"." or after.isdigit())
+        if alone and not (after == b"." and low[end + 1 : end + 2].isdigit()):
+            out.append((begin, found[0].decode()))
+    return out
+
+
 def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each line that holds `word`, cut to a window in long lines."""
     at = low.find(word)
     while at >= 0:
-        begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
-        end = low.find(b"\n", at, at + WINDOW)
-        end = min(len(low), at + WINDOW) if end < 0 else end
+        begin, end = _line_at(low, at)
         yield begin, end
         at = low.find(word, end)
 
 
-def _hits(block: Block, low: bytes, words: list[str], counters: dict[str, Any], catalogue: Any) -> None:
+def _line_at(low: bytes, at: int) -> tuple[int, int]:
+    begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
+    end = low.find(b"\n", at, at + WINDOW)
+    return begin, min(len(low), at + WINDOW) if end < 0 else end
+
+
+def _hits(
+    block: Block,
+    low: bytes,
+    words: list[str],
+    numbers: list[tuple[int, str]],
+    counters: dict[str, Any],
+    catalogue: Any,
+) -> None:
     places: dict[tuple[int, int], set[str]] = {}
+    for at, word in numbers:
+        if word in catalogue.by_word and len(places) < CHECKS:
+            places.setdefault(_line_at(low, at), set()).add(word)
     for word in words:
-        for place in _lines_with(low, word.encode()):
+        for place in _lines_with(low, word.encode()) if not word.isdigit() else ():
             places.setdefault(place, set()).add(word)
             if len(places) >= CHECKS:
                 break
@@ -144,8 +184,20 @@ def _losses(low: bytes, counters: dict[str, Any]) -> None:
             number = float(found[1].rstrip(b"."))
         except ValueError:
             continue
-        values.append(number if number == number and abs(number) != float("inf") else None)
+        end = recent.find(b"\n", found.end(), found.end() + WINDOW)
+        broken = number == 0 and _NORM_NAN.search(
+            recent, found.end(), end if end >= 0 else found.end() + WINDOW
+        )
+        finite = number == number and abs(number) != float("inf")
+        values.append(number if finite and not broken else None)
     counters["losses"] = (counters["losses"] + values[-LOSSES:])[-LOSSES:]
+
+
+def _rates(low: bytes, counters: dict[str, Any]) -> None:
+    values = [
+        float(found[1].rstrip(b".")) for found in _RATE.finditer(low[-TAIL:]) if found[1].count(b".") < 2
+    ]
+    counters["rates"] = (counters["rates"] + values[-LOSSES:])[-LOSSES:]
 
 
 def _cache(low: bytes, counters: dict[str, Any]) -> None:
@@ -156,7 +208,7 @@ def _cache(low: bytes, counters: dict[str, Any]) -> None:
         counters["cache_hits" if one[1] == b"hit" else "cache_misses"] += 1
 
 
-def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
+def _calls(low: bytes, present: set[str], numbers: list[tuple[int, str]], counters: dict[str, Any]) -> None:
     if "http/" in present:
         for found in _STATUS.finditer(low):
             status = int(found[1])
@@ -165,7 +217,8 @@ def _calls(low: bytes, present: set[str], counters: dict[str, Any]) -> None:
             counters["forbidden"] += status == 403
             counters["server_errors"] += 500 <= status < 600
     if present & {"too many requests", "429", "rate limit"}:
-        seen = {line for w in (b"too many requests", b"429", b"rate limit") for line in _lines_with(low, w)}
+        seen = {line for w in (b"too many requests", b"rate limit") for line in _lines_with(low, w)}
+        seen |= {_line_at(low, at) for at, word in numbers if word == "429"}
         for begin, end in seen:
             line = low[begin:end]
             counters["limited"] += bool(_LIMITED.search(line)) and not (
@@ -182,7 +235,7 @@ def _progress(block: Block, low: bytes, counters: dict[str, Any]) -> None:
     """Find the last sign of progress, from the end of the block backwards."""
     end = len(low)
     for _ in range(BACK_LINES):
-        if end <= 0:
+        if end <= 0 or len(low) - end > TAIL:
             return
         begin = max(low.rfind(b"\n", 0, end) + 1, end - WINDOW)
         text = block.data[begin:end].decode("utf-8", "replace")

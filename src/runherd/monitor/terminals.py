@@ -54,9 +54,8 @@ def tmux_text(pane: str) -> tuple[str, int]:
 
 
 def _tmux(pane: str, command: list[str]) -> str:
-    words = ["tmux", command[0], *command[1:-1], "-t", f"={pane}", command[-1]]
-    if command[0] == "capture-pane":
-        words = ["tmux", *command, "-t", f"={pane}:" if ":" not in pane else f"={pane}"]
+    exactly = f"={pane}" if ":" in pane else f"={pane}:"  # "=" asks for the whole name
+    words = ["tmux", command[0], "-t", exactly, *command[1:]]
     done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode:
         raise fail("no such tmux pane", where="--tmux", value=pane, hint=done.stderr.strip())

@@ -10,6 +10,7 @@ from runherd.errors import fail
 from runherd.files import encode_id
 
 SCHEMA = 1
+PUBLISHED = ("result", "validation", "cost")  #: records of which results/<id>/ holds copies
 HOLDING = ("MUST", "UNKNOWN")  #: priorities whose rows a gate waits for; no priority is read as MUST
 
 
@@ -33,6 +34,7 @@ class RunPlan:
     problem: str | None = None  #: why it cannot be launched (text for a person)
     message: str | None = None
     line: int = 0
+    parent: str | None = None  #: the tracker row of a grid's sub-run
     purpose: str = ""  #: as the row says, for people
     system: str = ""
 
@@ -116,19 +118,21 @@ def needed(plan: Plan, targets: Iterable[str]) -> set[str]:
     targets = list(targets)
     if not targets:
         return {r.run_id for r in plan.runs}
-    by_name = {f"{kind}_{r.slug}": r for r in plan.runs for kind in ("run", "validate", "dryrun")}
+    by_name: dict[str, list[RunPlan]] = {}
+    for r in plan.runs:
+        for slug in (r.slug, *([encode_id(r.parent)] if r.parent else [])):
+            for kind in ("run", "validate", "dryrun"):
+                by_name.setdefault(f"{kind}_{slug}", []).append(r)
     gates = {f"gate_{s.slug}": s.name for s in plan.stages} | {
         f"{plan.paths.get('gates', 'gates')}/{s.slug}.passed": s.name for s in plan.stages
     }
     results = plan.paths.get("results", "results")
     for target in targets:
-        run = by_name.get(target)
-        if run is None and target.startswith(f"{results}/"):
-            run = next((r for r in plan.runs if target.startswith(f"{results}/{r.slug}/")), None)
-        if run is not None:
-            wanted.add(run.run_id)
+        runs = by_name.get(target) or [r for r in plan.runs if target.startswith(f"{results}/{r.slug}/")]
+        if runs:
+            wanted |= {r.run_id for r in runs}
             if not target.startswith("dryrun_"):
-                stages |= _before(plan, run.stage)
+                stages |= _before(plan, runs[0].stage)
         elif target in gates:
             stages |= _before(plan, gates[target]) | {gates[target]}
         elif target not in ("preflight", "report"):

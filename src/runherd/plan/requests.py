@@ -41,15 +41,18 @@ Want = Due | Settled | Held
 
 def want(
     run_id: str, cell: str, summary: Summary, *, rerun: Collection[str] = (), conditional: bool = False,
-    needs_open: bool = False,
+    needs_open: bool = False, group_at_work: bool = False,
 ) -> Want:
     """Decide what a row asks for.
 
     `cell` is the status in normal form (TODO, RUNNING, DONE, BLOCKED, FAILED,
     SKIPPED, UNKNOWN); `rerun` the ids that the command line asks to start
     afresh; `conditional` is True for a CONDITIONAL row that nobody named;
-    `needs_open` that a need of this row is done or due by now.
+    `needs_open` that a need of this row is done or due by now; `group_at_work`
+    that another sub-run of the same grid row has a record of ours.
     """
+    if summary.gen == 0 and cell == "RUNNING" and group_at_work:
+        return Due(1, "first")  # we wrote RUNNING for its siblings; this one has not had its turn
     if summary.gen == 0:
         return _without_record(run_id, cell, conditional)
     if summary.active:

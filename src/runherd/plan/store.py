@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runherd.files import Layout, encode_id, read_json, write_json
-from runherd.plan.build import Draft, build, row_input
 from runherd.plan.model import Plan
-from runherd.plan.options import Options
+
+if TYPE_CHECKING:  # the planner is loaded only where a plan is made: jobs read the frozen one
+    from runherd.plan.draft import Draft
+    from runherd.plan.options import Options
 
 VARIABLE = "RUNHERD_PLAN"  #: names the plan file for the jobs of this invocation
 
@@ -26,17 +28,16 @@ def freeze(draft: Draft) -> Path:
     return path
 
 
-def prune(layout: Layout, keep: str) -> None:
-    """Remove the plans of earlier invocations (only one controller works at a time)."""
+def earlier(layout: Layout, nonce: str) -> list[str]:
+    """The nonces of invocations that did not discard their plan: killed ones, and those that began anew."""
     plans = layout.state / "plans"
-    for old in plans.iterdir() if plans.is_dir() else []:
-        if old.name != keep:
-            shutil.rmtree(old, ignore_errors=True)
+    return [old.name for old in plans.iterdir() if old.name != nonce] if plans.is_dir() else []
 
 
 def discard(layout: Layout, nonce: str) -> None:
-    shutil.rmtree(layout.state / "plans" / nonce, ignore_errors=True)
+    """Remove the plan of an invocation (only one controller works at a time)."""
     plans = layout.state / "plans"
+    shutil.rmtree(plans / nonce, ignore_errors=True)
     if plans.is_dir() and not any(plans.iterdir()):
         plans.rmdir()
 
@@ -45,11 +46,12 @@ def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
     """What is frozen for a run: its spec, and where its row stands."""
     from runherd import config
 
-    run, row = draft.plan.run(run_id), draft.rows[run_id]
+    run, item = draft.plan.run(run_id), draft.items[run_id]
     return {
         **spec.to_json(), "stage": run.stage, "priority": run.priority, "tracker": draft.plan.tracker,
-        "row": dict(row.columns), "columns": dict(draft.project.columns),
-        "content_key": config.content_key(draft.project, row_input(row), {}),
+        "row": dict(item.row.columns), "row_id": item.row.id, "siblings": list(item.siblings),
+        "columns": dict(draft.project.columns),
+        "content_key": config.content_key(draft.project, item.input, {}),
     }  # fmt: skip
 
 
@@ -68,13 +70,22 @@ def frozen_spec(run_id: str) -> dict[str, Any] | None:
 
 def current(root: Path, options: Options | None = None) -> Plan:
     """The frozen plan of this invocation, or one made now (a step typed by hand)."""
-    return frozen() or build(root, options or Options(), ()).plan
+    plan = frozen()
+    if plan is None:
+        from runherd.plan.build import build
+        from runherd.plan.options import Options
+
+        plan = build(root, options or Options(), ()).plan
+    return plan
 
 
 def current_spec(root: Path, run_id: str) -> dict[str, Any] | None:
     found = frozen_spec(run_id)
     if found is not None:
         return found
+    from runherd.plan.build import build
+    from runherd.plan.options import Options
+
     draft = build(root, Options(), (f"run_{encode_id(run_id)}",))
     spec = draft.specs.get(run_id)
     return spec_record(draft, run_id, spec) if spec is not None else None

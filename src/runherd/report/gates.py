@@ -144,7 +144,7 @@ def _intervals(record: Mapping[str, Any]) -> tuple[tuple[Interval, ...], str]:
     published = plain.finite(numbers.get("published"))
     margin = plain.finite(numbers.get("margin")) or 0.0
     mark = margin if published is None else published
-    words = f"published {plain.said(published)}" if published is not None else f"margin {plain.said(margin)}"
+    words = "zero" if mark == 0 else f"{'margin' if published is None else 'published'} {plain.said(mark)}"
     rows = []
     for label, (interval, own) in named.items():
         low, high = plain.finite(interval.get("low")), plain.finite(interval.get("high"))

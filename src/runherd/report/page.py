@@ -59,7 +59,9 @@ class Page:
     broken: tuple[Run, ...]
 
 
-def read_page(layout: Layout, plan_rows: Sequence[Mapping[str, Any]], now: str) -> Page:
+def read_page(
+    layout: Layout, plan_rows: Sequence[Mapping[str, Any]], now: str, title: str | None = None
+) -> Page:
     """Read every record that the report shows."""
     named: dict[str, list[Run]] = {}
     for row in plan_rows:
@@ -68,7 +70,7 @@ def read_page(layout: Layout, plan_rows: Sequence[Mapping[str, Any]], now: str) 
     stages = tuple(_stage(layout, name, runs) for name, runs in named.items())
     runs = [run for stage in stages for run in stage.runs]
     return Page(
-        title=plain.line(layout.root.resolve().name) or "experiments",
+        title=plain.line(title or layout.root.resolve().name) or "experiments",
         now=plain.shown_time(now) or plain.line(now),
         stages=stages,
         counts=_counts(runs),

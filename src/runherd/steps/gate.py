@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from runherd import clock, exitcodes
+from runherd import clock, exitcodes, gates
 from runherd.errors import fail
 from runherd.files import Layout, write_atomic
-from runherd.gates import criteria_git, judge, load_criteria, load_run, no_criteria, write_verdict
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.outcome import Verdict
 from runherd.plan import store
@@ -43,11 +42,7 @@ def judge_stage(plan: Plan, stage: str) -> Verdict:
     """Judge from records and plan, and write the verdict."""
     layout = Layout(Path(plan.root), **plan.paths)
     path = Path(plan.root) / plan.criteria if plan.criteria else None
-    criteria = load_criteria(path) if path is not None and path.is_file() else no_criteria()
-    runs = [evidence(layout, r) for r in plan.runs]
-    verdict = judge(stage, criteria, runs, now=clock.now(), git_facts=criteria_git(path))
-    write_verdict(layout, verdict)
-    return verdict
+    return gates.judge_stage(layout, stage, path, [evidence(layout, r) for r in plan.runs], now=clock.now())
 
 
 def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
@@ -55,5 +50,5 @@ def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
     if run.gen == 0:
         words = {"DONE": "foreign", "SKIPPED": "skipped", "BLOCKED": "blocked", "FAILED": "failed"}
         return RunEvidence(run.run_id, run.stage, run.priority, words.get(run.cell, "todo"), root=layout.root)
-    found = load_run(layout, run.run_id)
+    found = gates.load_run(layout, run.run_id)
     return replace(found, stage=run.stage, priority=run.priority)

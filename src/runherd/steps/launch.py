@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, cost, exitcodes, locks, processes
-from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle.finish import end
@@ -95,15 +94,35 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
     if (stopped := _braked(place.layout, plan, spec)) is not None:
-        _say_in_tracker(place, plan, stopped)
+        _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
         raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
     dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
-    open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
-    blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
+    open_generation(place, gen, _mode(run), spec)
+    blocked = _unmet_need(place, run) or failed_dryrun(dryrun, gen)
     if blocked is not None:
         end(place, "blocked", *blocked)
         return False
     return True
+
+
+def block_now(place: Place, plan: Plan, gen: int, spec: dict[str, Any]) -> None:
+    """Show a failed dry-run in the row at once; its launch may be days away. Nothing where somebody is at the run."""
+    run = next((r for r in plan.runs if r.run_id == place.run_id), None)
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id)) if run is not None else None
+    if run is None or fd is None:
+        return
+    try:
+        h = place.history()
+        blocked = failed_dryrun(read_json(place.layout.record(place.run_id, "dryrun")), gen)
+        if blocked is not None and h.gen < gen and not h.active and _withdrawn(plan, run) is None:
+            open_generation(place, gen, _mode(run), spec)
+            end(place, "blocked", *blocked)
+    finally:
+        os.close(fd)
+
+
+def _mode(run: RunPlan) -> str:
+    return run.mode if run.mode in ("first", "resume", "rerun") else "resume"
 
 
 def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
@@ -114,6 +133,8 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
     summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
     found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
     if found is None and plan.budget:
+        from runherd.config.walltime import seconds as wall_time_s
+
         execution = data.get("execution") or {}
         limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
         next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
@@ -123,11 +144,11 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
     return found
 
 
-def _say_in_tracker(place: Place, plan: Plan, why: str) -> None:
+def _say_in_tracker(place: Place, plan: Plan, row_id: str, why: str) -> None:
     """The row stays TODO; our part of its notes says what it waits for."""
     from runherd import tracker
 
-    tracker.update(place.layout.root / plan.tracker, [tracker.Update(place.run_id, note=f"not launched: {why}")])
+    tracker.update(place.layout.root / plan.tracker, [tracker.Update(row_id, note=f"not launched: {why}")])
 
 
 def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
@@ -135,9 +156,11 @@ def _withdrawn(plan: Plan, run: RunPlan) -> str | None:
     from runherd import tracker
 
     rows = tracker.read(_root() / plan.tracker).rows
-    now = next((r.status.name for r in rows if r.id == run.run_id), "gone")
+    now = next((r.status.name for r in rows if r.id == (run.parent or run.run_id)), "gone")
     if now in ("SKIPPED", "gone"):
         return now
+    if now == "RUNNING" and run.parent:
+        return None  # a sub-run of the same row is at work
     return now if now in ("DONE", "RUNNING") and run.mode == "first" else None
 
 
@@ -150,7 +173,7 @@ def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
     return None
 
 
-def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
+def failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
     if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
         return None
     return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"

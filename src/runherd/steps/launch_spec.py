@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from runherd import exitcodes, locks
 from runherd.config import ProjectConfig, Spec
@@ -18,11 +19,14 @@ from runherd.supervise.spawn import start_supervisor
 ENDED = {"done": exitcodes.OK, "failed": exitcodes.FAILED}
 
 
-def launch_spec(spec: Spec, project: ProjectConfig, *, try_only: bool = False, tracker: str = "") -> int:
+def launch_spec(
+    spec: Spec, project: ProjectConfig, *, try_only: bool = False, tracker: str = "", code_root: str | None = None
+) -> int:
     """Start the run, attach to it where it is at work already, or say that it is done; an exit code.
 
     A finished run of the same identity is not repeated; one that ended badly
     is resumed; one of another identity under the same id is archived first.
+    `code_root` is where the program runs instead of the project's root.
     Ctrl-C ends the waiting, not the run.
     """
     place = Place(project.layout, spec.run_id)
@@ -32,12 +36,13 @@ def launch_spec(spec: Spec, project: ProjectConfig, *, try_only: bool = False, t
     if h.ended is not None and h.ended.status == "done" and h.requested and h.requested.identity == spec.identity:
         print(f"{spec.run_id} is done already: {h.ended.result_text}; its record: {_shown(place)}")
         return exitcodes.OK
-    _start(place, spec, tracker)
+    record = {**spec.to_json(), "tracker": tracker, "code_root": code_root}
+    _start(place, spec, record)
     print(f"[launch] {spec.run_id}: {_shown(place)}; Ctrl-C ends the waiting, not the run", flush=True)
     try:
         while not _over(h := place.history()):
             if not wait_for_supervisor(place):
-                _start(place, spec, tracker)
+                _start(place, spec, record)
     except KeyboardInterrupt:
         print(f"\n{spec.run_id} goes on; look after it with: runherd monitor {place.dir}", file=sys.stderr)
         return exitcodes.RUNNING
@@ -58,7 +63,7 @@ def _over(h: History) -> bool:
     return h.ended is not None and h.final_cell_written
 
 
-def _start(place: Place, spec: Spec, tracker: str) -> None:
+def _start(place: Place, spec: Spec, record: dict[str, Any]) -> None:
     """Under the supervisor lock: open a generation where one is due, and start a supervisor."""
     fd = locks.try_lock(place.layout.supervisor_lock(spec.run_id))
     if fd is None:
@@ -69,7 +74,7 @@ def _start(place: Place, spec: Spec, tracker: str) -> None:
             mode = "first" if h.gen == 0 else "resume"
             if h.requested is not None and h.requested.identity != spec.identity:
                 mode = "rerun"
-            open_generation(place, h.gen + 1, mode, {**spec.to_json(), "tracker": tracker})
+            open_generation(place, h.gen + 1, mode, record)
         start_supervisor(place, fd)
     finally:
         os.close(fd)

@@ -27,7 +27,18 @@ def write(plan: Plan) -> list[Path]:
     """Write the report's files; returns those whose content changed."""
     from runherd.report import build
 
-    return build(Layout(Path(plan.root), **plan.paths), [row(r) for r in plan.runs], clock.now())
+    layout = Layout(Path(plan.root), **plan.paths)
+    return build(layout, [row(r) for r in plan.runs], clock.now(), heading(Path(plan.root) / plan.tracker))
+
+
+def heading(tracker: Path) -> str | None:
+    """The first heading of the tracker: what its author calls the whole."""
+    try:
+        with tracker.open(encoding="utf-8", errors="replace") as lines:
+            found = next((line for line in lines if line.startswith("# ")), None)
+    except OSError:
+        return None
+    return found[2:].strip() if found else None
 
 
 def row(run: RunPlan) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from runherd.errors import fail
 from runherd.files import Layout, read_json, write_atomic
 from runherd.lifecycle import records
 from runherd.plan import store
-from runherd.plan.build import PUBLISHED
+from runherd.plan.model import PUBLISHED
 from runherd.steps import job
 from runherd.supervise.place import Place
 
@@ -41,7 +41,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _any_file(argv: Sequence[str]) -> int:
     """Judge the data of any result, ours or not: what `runherd validate` does."""
-    from runherd.validate.command import add_arguments, run
+    from runherd.validate.arguments import add_arguments
+    from runherd.validate.command import run
 
     parser = argparse.ArgumentParser(prog="validate", description="judge the data of a result file or a run")
     add_arguments(parser)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -18,6 +19,9 @@ import sys
 import time
 
 WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
+
+#: `${NAME}`, `${NAME:-default}` or `$NAME`
+REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
 
 
 def _write(path: str, value: dict[str, object], patience_s: float = 0.0) -> None:
@@ -114,6 +118,8 @@ def _oom_kills() -> int | None:
 def _run(folder: str, step: dict, lock_fd: int, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
     env = dict(os.environ)
     env.update(step["env"])
+    for name, text in (step.get("env_taken") or {}).items():  # references: their values are in no record
+        env[name] = REFERENCE.sub(lambda m: os.environ.get(m[1] or m[3], m[2] or ""), text)
     try:
         child = subprocess.Popen(
             step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,

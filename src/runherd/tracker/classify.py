@@ -12,7 +12,7 @@ from runherd.tracker.headings import priority_of, stage_of, status_of
 from runherd.tracker.ids import expand, is_date, is_template, looks_like_id
 from runherd.tracker.model import Priority
 from runherd.tracker.scan import RawRow, Scan, Table, heading_texts
-from runherd.tracker.vocabulary import is_status_word
+from runherd.tracker.vocabulary import is_status_in_words, is_status_word
 
 
 @dataclass
@@ -36,7 +36,7 @@ _NOT_RUNS = re.compile(
     r"|components?|questions?|milestones?|phases?|stages?|blocks?|date|fields?|keys?|parameters?|params?|env\w*"
     r"|datasets?|models?|requirements?|assumptions?|deliverables?|blockers?|papers?|baselines?|criteri\w+|symbols?"
     r"|codes?|legend|words?|figures?|tables?|sections?|hypothes\w+|scripts?|modules?|packages?|hosts?|servers?|gpus?"
-    r"|status|里程碑|风险|决策|关卡|文件|参数|字段|问题|符号|指标|假设|marcos?|riscos?|decis\w+|arquivos?|campos?|hipóteses?)\b",
+    r"|status|里程碑|风险|决策|关卡|文件|参数|字段|问题|符号|指标|假设|数据集|模型|marcos?|riscos?|decis\w+|arquivos?|campos?|hipóteses?)\b",
     re.I,
 )
 _NOT_RUN_HEADING = re.compile(
@@ -216,6 +216,6 @@ def _id_column(rows: Sequence[RawRow], width: int, found: dict[str, int]) -> int
 def _status_column(rows: Sequence[RawRow], headers: Sequence[str], found: dict[str, int]) -> int | None:
     """Return the column whose cells mostly are statuses, though its header does not say so."""
     for column in range(1, len(headers)):
-        if known_role(headers[column]) in (None, "result") and _mostly(rows, column, is_status_word, 0.7):
+        if known_role(headers[column]) in (None, "result") and _mostly(rows, column, is_status_in_words, 0.7):
             return column
     return None

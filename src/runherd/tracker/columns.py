@@ -21,6 +21,7 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         "|运行id|运行编号|实验编号|实验id|实验|序号|任务编号|任务id|run编号|实验号|id编号|execução"
         "|id da execução|experimento|id do experimento|id experimento|rodada|código|id da rodada"
         "|eval id|evaluation id|ablation|run / eval id|seq|实验id号"
+        "|experimento nº|ejecución|corrida"
     ),
     "name": _words(
         "name|task|item|title|tarefa|nome|任务|名称|实验名称|实验名|check|work item|action|step"
@@ -29,24 +30,31 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "stage": _words(
         "milestone|stage|phase|ms|m|milestone / block|block / milestone|stage / milestone|sprint"
         "|wave|week|里程碑|阶段|marco|fase|etapa|estágio|marco / fase|批次|group"
+        "|hito"
     ),
     "purpose": _words(
         "purpose|goal|objective|hypothesis|question|description|what|rationale|aim|intent"
         "|purpose / claim|claim|tests|目的|目标|描述|内容|实验内容|objetivo|propósito|descrição"
         "|finalidade|hipótese"
+        "|propósito|descripción"
     ),
     "system": _words(
         "system / variant|system|variant|method|approach|setup|arm|condition|treatment"
         "|system / method|method / variant|model / variant|model / method|setting|系统|方法|变体"
         "|设置|系统 / 变体|系统/变体|sistema|variante|método|sistema / variante"
+        "|método"
     ),
     "model": _words("model|backbone|llm|base model|模型|modelo"),
     "split": _words("split|data split|dataset / split|split / dataset|划分|数据划分|数据集 / 划分|divisão"),
-    "dataset": _words("dataset|data|datasets|data / split|数据集|数据|conjunto|conjunto de dados|dados"),
+    "dataset": _words(
+        "dataset|data|datasets|data / split|数据集|数据|conjunto|conjunto de dados|dados"
+        "|conjunto de datos|datos"
+    ),
     "benchmark": _words("benchmark|bench|benchmarks|基准|评测集"),
     "metric": _words(
         "metric|metrics|key metric|key metrics|primary metric|decisive metric|decisive metrics"
         "|measure|指标|评价指标|关键指标|métrica|métricas"
+        "|métrica principal"
     ),
     "target": _words(
         "target|expected|success criterion|success criteria|threshold|pass criterion"
@@ -54,7 +62,7 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         "|critério"
     ),
     "priority": _words(
-        "priority|prio|prio.|pri|importance|must/nice|must / nice|优先级|优先|重要性|prioridade"
+        "priority|prio|prio.|pri|importance|must/nice|must / nice|优先级|优先|重要性|prioridade|prioridad"
     ),
     "status": _words(
         "status|state|progress|run status|current status|done|done?|complete|complete?|✓|✔|✅|stat"
@@ -65,21 +73,24 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         "result|results|outcome|key result|key results|final result|main result|observed|measured"
         "|actual|result summary|results summary|headline|结果|实验结果|主要结果|resultado"
         "|resultados|resultado principal"
+        "|resultado final"
     ),
     "notes": _words(
         "notes|note|comment|comments|remark|remarks|details|observations|notes / result"
         "|notes / results|result / notes|results / notes|notes / evidence|evidence"
         "|evidence / notes|result / note|key finding|备注|注释|说明|备注 / 结果|备注/结果"
         "|结果/备注|结果 / 备注|observações|observação|notas|nota|obs|obs.|comentários|comentário"
+        "|observaciones|comentarios"
     ),
     "config": _words(
         "config|config file|config path|yaml|configuration|配置|配置文件|configuração|arquivo de configuração"
+        "|configuración"
     ),
     "command": _words(
         "command|cmd|launch command|run command|how to run|entry|entrypoint|命令|运行命令|启动命令|comando"
     ),
     "mode": _words("mode|模式|modo"),
-    "seed": _words("seed|seeds|rng seed|种子|随机种子|semente|sementes"),
+    "seed": _words("seed|seeds|rng seed|种子|随机种子|semente|sementes|semilla"),
     "needs": _words(
         "needs|depends on|depends|dependency|dependencies|prerequisite|prerequisites|blocked by"
         "|requires|deps|after|依赖|前置|前置条件|depende de|dependências|dependência|pré-requisito"

@@ -41,7 +41,8 @@ _NEUTRAL_WORDS = (
     "|blocked|failed|fail|skip|skipped|cancelled|canceled|待运行|待做|待办|未开始|待执行|待跑|运行中"
     "|进行中|已完成|完成|阻塞|受阻|失败|已失败|取消|已取消|跳过|已跳过|pendente|a fazer|não iniciado"
     "|não iniciada|executando|rodando|em andamento|concluído|concluída|feito|feita|bloqueado|bloqueada"
-    "|falhou|falha|cancelado|cancelada|pulado|pulada|"
+    "|falhou|falha|cancelado|cancelada|pulado|pulada|pendiente|por hacer|en curso|en progreso|ejecutando"
+    "|completado|completada|hecho|hecha|fallido|fallida|falló|omitido|omitida|"
 )
 _NEUTRAL = frozenset(_NEUTRAL_WORDS.split("|"))
 _DECORATED = re.compile(r"^(\*\*\*|\*\*|__|\*|_|`)(.*)\1$")

@@ -210,6 +210,8 @@ def _weigh_tail(status: Status, tail: str, words: str) -> StatusReading:
         but = _CONTRADICTED.match(tail) and not _NEGATIVE_TAIL.match(tail)
         if short or but or (glued and _SNAKE_CONTRADICTED.search(glued.group())):
             return StatusReading(Status.UNKNOWN, partial=partial)
+    if status is Status.TODO and counted and not tail[counted.end() :].strip(" )）]*_`"):
+        return StatusReading(Status.TODO, partial=partial)
     if status is Status.TODO:
         return StatusReading(_todo_with_tail(words, tail, glued is not None), partial=partial)
     return StatusReading(status, negative, partial)
@@ -330,6 +332,11 @@ def is_status_word(raw: str) -> bool:
         return False
     reading = parse_status(text)
     return reading.status is not Status.UNKNOWN or reading.partial is not None
+
+
+def is_status_in_words(raw: str) -> bool:
+    """Tell whether a cell is a status in words; a bare ✓ or ✗ may be a setting that is on or off."""
+    return any(c.isalpha() for c in raw) and is_status_word(raw)
 
 
 def is_priority_word(raw: str) -> bool:

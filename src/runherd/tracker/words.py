@@ -1,4 +1,4 @@
-"""The words: how people write statuses and priorities, in English, Chinese and Portuguese."""
+"""The words: how people write statuses and priorities, in English, Chinese, Portuguese and Spanish."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ STATUS_WORDS: dict[Status, tuple[str, ...]] = {
         "|待执行|待跑|未运行|计划中|待启动|待开始|未启动|未跑|待实验|未执行|待测|排队中|pendente"
         "|a fazer|não iniciado|não iniciada|não executado|não executada|por fazer|planejado"
         "|planejada|pronto|pronta|agendado|na fila|to launch"
+        "|pendiente|por hacer|no iniciado|no iniciada|sin empezar|planificado|en cola"
     ),
     Status.RUNNING: _words(
         "running|in progress|inprogress|ongoing|wip|started|training|evaluating|active|launched"
         "|submitted|resumed|rerunning|re running|in flight|live|运行中|进行中|训练中|正在运行"
         "|正在进行|评估中|执行中|正在跑|在跑|em andamento|executando|rodando|em execução"
         "|em progresso|treinando|running now|training now|re run in progress"
+        "|en curso|en progreso|ejecutando|corriendo|en ejecución|entrenando"
     ),
     Status.DONE: _words(
         "done|complete|completed|pass|passed|finished|success|succeeded|successful|negative"
         "|negative result|已完成|完成|已通过|通过|已跑完|跑完|已结束|成功|concluído|concluída"
         "|feito|feita|completo|completa|finalizado|finalizada|terminado|terminada|aprovado"
         "|pronto e validado|sucesso|verified complete|done verified"
+        "|hecho|hecha|completado|completada|finalizado ok|listo|lista"
     ),
     Status.BLOCKED: _words(
         "blocked|on hold|hold|paused|locked|gated|waiting|deferred|conditional|postponed|stalled"
@@ -37,12 +40,14 @@ STATUS_WORDS: dict[Status, tuple[str, ...]] = {
         "|推迟|bloqueado|bloqueada|aguardando|pausado|pausada|adiado|adiada|suspenso|em espera"
         "|defer|deferred until|暂缓|挂起|已挂起|待批准|not authorized|unauthorized"
         "|pending approval|pending decision|awaiting approval|do later"
+        "|en espera de|detenido|aplazado"
     ),
     Status.FAILED: _words(
         "failed|fail|failure|error|errored|crashed|crash|oom|killed|aborted|timeout|timed out"
         "|diverged|stopped|terminated|interrupted|broken|失败|已失败|出错|错误|崩溃|未通过"
         "|运行中断|已中断|已终止|falhou|falha|falhado|erro|abortado|interrompido|reprovado|hung"
         "|invalid|nan|died|preempted|audit fail"
+        "|fallido|fallida|falló|fallo|interrumpido"
     ),
     Status.SKIPPED: _words(
         "skip|skipped|cancelled|canceled|dropped|deprecated|superseded|removed|abandoned|n/a|na"
@@ -52,6 +57,7 @@ STATUS_WORDS: dict[Status, tuple[str, ...]] = {
         "|ignorado|descartado|descartada|abandonado|não necessário|substituído|excluded|withdrawn"
         "|void|killed by gate|cancelled by gate|canceled by gate|no run|not run by design|弃用"
         "|停用|已停用"
+        "|omitido|omitida|descartado por"
     ),
     Status.UNKNOWN: _words(
         "partial|partially done|partially complete|partially completed|mixed|inconclusive"

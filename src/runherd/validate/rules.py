@@ -14,6 +14,9 @@ from runherd.validate.tally import Tally
 ALIKE_FROM = 20  # fewer items than this may all be right or all be wrong by chance
 
 
+MANY_LIMITED = 10  #: rate-limited calls that are worth a warning where the number of calls is not known
+
+
 @dataclass(frozen=True)
 class Facts:
     """All that a rule may look at."""
@@ -150,10 +153,15 @@ def reported_accuracy(f: Facts) -> Finding | None:
 
 
 def rate_limited(f: Facts) -> Finding | None:
+    """More than 2 % of the calls limited is a warning; where the log does not count calls, ten of them are."""
     n, calls = f.log.rate_limited, max(f.log.calls, f.tally.total)
     if not n:
         return None
-    share = n / max(1, calls)
+    if calls < n:
+        level = "WARN" if n >= MANY_LIMITED else "INFO"
+        text = f"{n} rate-limited call(s) in the log, which does not say of how many"
+        return Finding("rate_limited", level, text, {"count": n, "calls": None})
+    share = n / calls
     level = "WARN" if share > f.settings.rate_limited_warn else "INFO"
     text = f"{n} rate-limited call(s) in the log, {_percent(share)} of {calls}"
     return Finding("rate_limited", level, text, {"count": n, "calls": calls})

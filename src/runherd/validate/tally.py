@@ -8,13 +8,16 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from runherd.validate.settings import Leak
 
-BUCKETS = 64  # ids are looked at a bucket at a time, so that no set of all of them is ever held
+PARTS = 16  # ids are looked at a part at a time, so that no set of all of them is ever held
+FREE_TEXT = 0.3  # with more distinct answers than this, there is nothing to gain from counting at once
 DISTINCT_ANSWERS = 20_000  # beyond this, answers seen once are forgotten: they cannot dominate
 LONG_ANSWER = 200
+_COMMON = itemgetter("id", "task_type", "response", "correct")
 
 #: Texts that evaluation programs put where an answer failed.
 PLACEHOLDERS = (
@@ -53,7 +56,9 @@ class Tally:
             r"\s*(?:" + "|".join((*PLACEHOLDERS, *placeholders)) + ")", re.IGNORECASE
         ).match
         self._known: dict[str, bool] = {}
-        self._ids = [array("q") for _ in range(BUCKETS)]
+        self._ids = array("q")
+        self._looked_at = self._repeated = 0
+        self._rows: Counter[tuple[str, str | None, bool | None]] = Counter()
 
     def item(self, item: Mapping[str, Any]) -> None:
         """Count one item in the common form."""
@@ -84,6 +89,58 @@ class Tally:
         if self._leak is not None and name in self._leak.task_types:
             self._leaks(item, self._leak)
 
+    def batch(self, items: list[Any]) -> bool:
+        """Count many items at once, if each has id, task type, response and correct of the plain types.
+
+        Returns False, with nothing counted, where they must come singly.
+        """
+        try:
+            rows = list(map(_COMMON, items))
+            ids, tasks, responses, corrects = zip(*rows, strict=True)
+        except (KeyError, TypeError, ValueError):
+            return False
+        plain = (
+            set(map(type, ids)) <= {str, int}
+            and set(map(type, tasks)) <= {str}
+            and set(map(type, responses)) <= {str, type(None)}
+            and set(map(type, corrects)) <= {bool, type(None)}
+        )
+        if not plain or len(set(responses)) > FREE_TEXT * len(rows) + 10 or any("group" in i for i in items):
+            return False
+        self._rows.update(zip(tasks, responses, corrects, strict=True))
+        self._ids.extend(map(hash, zip(ids, tasks, strict=True)))
+        if None in responses:
+            for item in items:
+                if item["response"] is None:
+                    self.null_reasons[str(item.get("null_reason", "unknown"))] += 1
+        if self._leak is not None:
+            types, leak = self._leak.task_types, self._leak
+            for item in items:
+                if item["task_type"] in types:
+                    self._leaks(item, leak)
+        if len(self._rows) > DISTINCT_ANSWERS:
+            self.finish()
+        return True
+
+    def finish(self) -> None:
+        """Add what `batch` counted to the public numbers; to be called before they are read."""
+        for (name, response, correct), n in self._rows.items():
+            task = self.tasks.setdefault(name, Task())
+            self.total += n
+            task.items += n
+            self.with_response_key += n
+            self.judged += n if correct is not None else 0
+            self.correct_raw += n if correct else 0
+            if response is None:
+                self.nulls += n
+                continue
+            task.valid += n
+            if correct:
+                task.correct += n
+                self.correct_valid += n
+            self._answer(response, n)
+        self._rows.clear()
+
     def point(self, row: Mapping[str, Any]) -> None:
         """Points of a training curve are not counted here."""
 
@@ -94,30 +151,30 @@ class Tally:
             return
         if not isinstance(identity, str | int):
             identity = json.dumps(identity, sort_keys=True, default=str)
-        key = hash((str(identity), task, item.get("group")))
-        self._ids[key & (BUCKETS - 1)].append(key)
+        group = item.get("group")
+        self._ids.append(hash((identity, task) if group is None else (identity, task, str(group))))
 
-    def _answer(self, response: Any) -> None:
+    def _answer(self, response: Any, n: int = 1) -> None:
         text = response if isinstance(response, str) else json.dumps(response, sort_keys=True, default=str)
         if not response and response != 0:
             if isinstance(response, str):
-                self.empties += 1
+                self.empties += n
             return
         if len(text) > LONG_ANSWER:
             text = text[:LONG_ANSWER]
-        self.answers[text] += 1
+        self.answers[text] += n
         hidden = self._known.get(text)
         if hidden is None:
             hidden = self._look(text)
         if hidden:
             if text.isspace():
-                self.empties += 1
+                self.empties += n
                 return
-            self.placeholders += 1
+            self.placeholders += n
             if len(self.placeholder_examples) < 3 and text not in self.placeholder_examples:
                 self.placeholder_examples.append(text)
         if len(self.answers) > DISTINCT_ANSWERS:
-            self.answers = Counter({k: n for k, n in self.answers.items() if n > 1})
+            self.answers = Counter({k: seen for k, seen in self.answers.items() if seen > 1})
 
     def _look(self, text: str) -> bool:
         hidden = text.isspace() or bool(self._is_placeholder(text))
@@ -158,4 +215,12 @@ class Tally:
 
     def duplicates(self) -> int:
         """Return how many items repeat an id that was there before (same id, task type and group)."""
-        return sum(len(bucket) - len(set(bucket)) for bucket in self._ids)
+        if len(self._ids) == self._looked_at:
+            return self._repeated
+        parts = [array("q") for _ in range(PARTS)]
+        appends = [part.append for part in parts]
+        for key in self._ids:
+            appends[key & (PARTS - 1)](key)
+        self._looked_at = len(self._ids)
+        self._repeated = self._looked_at - sum(len(set(part)) for part in parts)
+        return self._repeated

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runherd.collect import formats
+from runherd.collect import formats, jsonl
 from runherd.collect.findings import Finding, worst
 from runherd.collect.gather import Collected
 from runherd.collect.reading import Request
@@ -64,9 +63,7 @@ def validate(
     tally = Tally(settings.leak, settings.placeholders)
     checker = userrules.Checker(settings.rules)
     if collected.items is not None:
-        for item in _lines(collected.items):
-            tally.item(item)
-            checker.item(item)
+        jsonl.read(collected.items, Request({}, 0.0), _Both(tally, checker))
     expected = collected.expected
     return _judge(tally, checker, count_logs(logs), settings, collected, expected, run_id)
 
@@ -108,21 +105,17 @@ class _Both:
         self.tally, self.checker = tally, checker
         if not checker:
             self.item = tally.item  # type: ignore[method-assign]
+            self.batch = tally.batch  # type: ignore[method-assign]
 
     def item(self, item: dict[str, Any]) -> None:
         self.tally.item(item)
         self.checker.item(item)
 
+    def batch(self, items: list[Any]) -> bool:
+        return False
+
     def point(self, row: dict[str, Any]) -> None:
         pass
-
-
-def _lines(path: Path) -> Iterable[dict[str, Any]]:
-    from runherd.collect.jsonl import loads
-
-    with path.open("rb") as f:
-        for line in f:
-            yield loads(line)
 
 
 def _judge(
@@ -134,6 +127,7 @@ def _judge(
     expected: int | None,
     run_id: str | None,
 ) -> Validation:
+    tally.finish()
     findings = [*collected.findings]
     if collected.missing and "complete" not in settings.off:
         findings.append(Finding("complete", "FAIL", collected.missing))
@@ -190,8 +184,3 @@ def _per_task(tally: Tally) -> list[dict[str, Any]]:
         }
         for name, task in sorted(tally.tasks.items())
     ]
-
-
-def to_text(validation: Validation) -> str:
-    """Return the verdict as JSON text (sorted nowhere, as it is written)."""
-    return json.dumps(validation.to_json(), indent=1, ensure_ascii=False)

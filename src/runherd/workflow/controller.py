@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from runherd import clock, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
-from runherd.plan.model import refuse_broken
+from runherd.plan.model import Plan, refuse_broken
 
 ATTRIBUTES = (
     "is_main_process", "dryrun", "persistence", "execution_settings", "dag_settings", "global_resources",
@@ -105,6 +105,7 @@ class Controller:
             self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self._forget_earlier()
                 self.begin(self.targets())
         except (UserError, Refused) as e:
             stop(e)
@@ -133,6 +134,23 @@ class Controller:
         give_room(self.workflow)
         atexit.register(self._finish)
         threading.Thread(target=self._watch_for_changes, daemon=True).start()
+
+    def _forget_earlier(self) -> None:
+        """Clear what killed controllers left: without this each leaves two marks and their metadata for ever."""
+        from runherd.plan import store
+
+        for nonce in store.earlier(self.layout, self.draft.plan.nonce):
+            self._forget(nonce)
+
+    def _forget(self, nonce: str) -> None:
+        from snakemake.io import IOFile
+
+        from runherd.plan import store
+
+        for mark in marks(nonce):
+            Path(mark).unlink(missing_ok=True)
+            self.workflow.persistence.cleanup_metadata(IOFile(mark, rule=None))
+        store.discard(self.layout, nonce)
 
     def _replace_graceful_exit(self) -> None:
         from snakemake.scheduling import job_scheduler
@@ -163,7 +181,7 @@ class Controller:
             sys.stdout.flush()
             sys.stderr.flush()
             os.execve(sys.executable, [sys.executable, "-m", "snakemake", *self.reenter], environment)
-        store.discard(self.layout, self.draft.plan.nonce)
+        self._forget(self.draft.plan.nonce)
         closing.say(self.draft, left=self.leaving)
         self._release()
 
@@ -208,17 +226,18 @@ class Controller:
         from runherd.plan.build import build
         from runherd.plan.options import from_config
 
+        root = Path(self.draft.plan.root)
         options = replace(from_config(self.workflow.config), rerun_gens=self._rerun_gens())
         try:
-            fresh = build(Path(self.draft.plan.root), options, sys.argv).plan
+            # Every cell that we write changes the tracker: a look without layers tells our own writes from requests.
+            if not asks_for_more(self.draft.plan, build(root, options, sys.argv, specs=False).plan):
+                return False
+            fresh = build(root, options, sys.argv).plan
             refuse_broken(fresh, self.targets())
         except (UserError, OSError) as e:
             print(f"[runherd] the tracker has changed, but is not taken up: {e}", file=sys.stderr, flush=True)
             return False
-        planned = {(r.run_id, r.gen) for r in self.draft.plan.runs if r.live}
-        wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
-        queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
-        return bool(wanted - planned) or any(r not in queued for r in planned)
+        return asks_for_more(self.draft.plan, fresh)
 
     def _only_waiting(self) -> bool:
         """True when every running job only waits for a detached run."""
@@ -240,6 +259,14 @@ class Controller:
                 path.unlink(missing_ok=True)
             extra |= wanted - mine if mine else set()
         return extra
+
+
+def asks_for_more(planned: Plan, fresh: Plan) -> bool:
+    """True when a fresh plan has a step that is not planned, or no longer wants one that is."""
+    have = {(r.run_id, r.gen) for r in planned.runs if r.live}
+    wanted = {(r.run_id, r.gen) for r in fresh.runs if r.live and not r.problem}
+    queued = {(r.run_id, r.gen) for r in fresh.runs if r.live or r.gen}  # live, or it has a record by now
+    return bool(wanted - have) or any(r not in queued for r in have)
 
 
 WATCH_INTERVAL_S = 1.0
@@ -284,6 +311,11 @@ def carried() -> dict[str, int]:
         return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
     except (ValueError, AttributeError):
         return {}
+
+
+def marks(nonce: str) -> tuple[str, str]:
+    """The temporary outputs of an invocation: its preflight and its barrier of dry-runs."""
+    return f".runherd/preflight.{nonce}", f".runherd/dryruns.{nonce}"
 
 
 def give_room(workflow: Any) -> None:

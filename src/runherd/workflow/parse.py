@@ -16,14 +16,14 @@ from typing import Any
 
 from runherd.config import save_cache
 from runherd.errors import UserError
-from runherd.files import Layout
+from runherd.files import Layout, encode_id
 from runherd.plan import store
-from runherd.plan.build import PUBLISHED, Draft, build
-from runherd.plan.model import Plan, RunPlan, StagePlan, broken, needed, refuse_broken
+from runherd.plan.build import Draft, build
+from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import Controller, carried, cores, register_slots, stop, user_environment
+from runherd.workflow.controller import Controller, carried, cores, marks, register_slots, stop, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
@@ -66,17 +66,27 @@ class Herd:
                 if name in self._typed and name not in have:
                     yield name, why_not(run)
 
+    def groups(self) -> Iterator[tuple[str, list[str]]]:
+        """Targets that name a grid row as a whole: rule name, and the stamps of its sub-runs."""
+        for parent in dict.fromkeys(r.parent for r in self.plan.runs if r.parent):
+            for kind, step in (("dryrun", "dryrun"), ("run", "run"), ("validate", "validated")):
+                name = f"{kind}_{encode_id(parent)}"
+                members = [r for r in self.plan.runs if r.parent == parent]
+                due = [r for r in members if {"dryrun": r.dryrun_due, "run": r.run_due}.get(kind, r.validate_due)]
+                if name in self._typed:
+                    yield name, [self.stamp(step, r) for r in due]
+
     # -- inputs and outputs -----------------------------------------------------
     def hook(self, wildcards: Any) -> list[str]:
         return self.controller.hook(wildcards) if self.controller else []
 
     @cached_property
     def preflight(self) -> str:
-        return f".runherd/preflight.{self.plan.nonce}"
+        return marks(self.plan.nonce)[0]
 
     @cached_property
     def barrier(self) -> str:
-        return f".runherd/dryruns.{self.plan.nonce}"
+        return marks(self.plan.nonce)[1]
 
     def barrier_inputs(self, _wildcards: Any) -> list[str]:
         """The dry-runs that this invocation's targets need, but for those that wait for another run's output."""
@@ -191,7 +201,6 @@ def begin(draft: Draft, targets: Sequence[str]) -> None:
     """As the one controller: freeze the plan for the jobs, save what was found, write cells that are still due."""
     draft.plan = replace(draft.plan, targets=tuple(targets))
     if any(r.due for r in draft.plan.runs):
-        store.prune(draft.layout, draft.plan.nonce)
         store.freeze(draft)
     draft.index.save()
     save_cache(draft.project)

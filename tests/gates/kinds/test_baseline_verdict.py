@@ -139,8 +139,32 @@ def test_a_metric_cannot_stand_in_for_plan_conformance(project: Project) -> None
     project.write("E1", "conformance.json", json.dumps(failed))
     check = judge(project).checks[0]
     assert check.verdict == "INCONCLUSIVE" and "observe() is a stub" in check.sentence
+    for record in ({}, {"passed": None}, {"passed": "yes"}):
+        project.write("E1", "conformance.json", json.dumps(record))
+        assert "does not conform to its plan" in judge(project).checks[0].sentence
     waived = judge(project, ", conformance: false").checks[0]
     assert waived.verdict == "PASS" and "does not ask for plan conformance" in waived.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "verdict"),
+    [
+        ({"claims": [{"path": "a.py", "adds": "observe"}], "baseline_commit": "abc"}, "PASS"),
+        ({"smoke": {"shows": ["observe"]}}, "PASS"),
+        ({"claims": [{"path": "a.py", "adds": "observe"}]}, "INCONCLUSIVE"),
+        ({"smoke": {"shows": []}}, "INCONCLUSIVE"),
+        ({}, "INCONCLUSIVE"),
+    ],
+)
+def test_claims_that_preflight_enforces_are_conformance(
+    project: Project, section: dict[str, Any], verdict: str
+) -> None:
+    """A frozen configuration with claims that had to hold before the launch; empty ones prove nothing."""
+    series(project, BASE + 0.05)
+    project.run("E1", {"macro": BASE + 0.05}, stage="E1", spec={"params": {"x": 1}, "conformance": section})
+    project.layout.record("E1", "conformance").unlink()
+    check = judge(project).checks[0]
+    assert check.verdict == verdict, check.sentence
 
 
 def test_a_phase_started_before_the_one_before_it_ended_breaks_the_series(project: Project) -> None:

@@ -107,6 +107,20 @@ def test_all_parts_needed_passes_with_an_interval_for_each(project: Project) -> 
     assert large["p_adjusted"] == pytest.approx(max(large["p"], 2 * small["p"]))
 
 
+def test_two_removals_are_corrected_for(project: Project) -> None:
+    """12 items lost against 3 won: p = 0.035 alone passes, twice the same is 0.070 and does not."""
+    full = [True] * 72 + [False] * 28
+    less = [False] * 12 + [True] * 60 + [True] * 3 + [False] * 25
+    for run_id, correct in (("A", full), ("B", less), ("C", less)):
+        project.answers(run_id, correct)
+    entry = "stages: {M3: [{kind: ablation_gap, full: [A], metric: accuracy, ablations: {%s}}]}"
+    one = project.judge("M3", entry % "x: [B]").checks[0]
+    two = project.judge("M3", entry % "x: [B], y: [C]").checks[0]
+    assert one.numbers["x"]["p"] == pytest.approx(0.03515625)
+    assert (one.verdict, two.verdict) == ("PASS", "INCONCLUSIVE")
+    assert two.numbers["y"]["p_adjusted"] == pytest.approx(0.0703125)
+
+
 def test_an_ablation_that_is_better_fails(project: Project) -> None:
     """Removing the part helps: the claim of M3 is refuted."""
     answers(project, "A", 0.0, 1)

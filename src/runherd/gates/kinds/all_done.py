@@ -61,12 +61,16 @@ def holding(runs: list[RunEvidence]) -> list[RunEvidence]:
 
     A CONDITIONAL run counts once a person has let it start.
     """
-    return [run for run in runs if run.priority.upper() not in NEVER_HOLD and not waits_for_person(run)]
+    return [run for run in runs if _priority(run) not in NEVER_HOLD and not waits_for_person(run)]
 
 
 def waits_for_person(run: RunEvidence) -> bool:
     """True for a CONDITIONAL run that nobody has started."""
-    return run.priority.upper() == "CONDITIONAL" and run.status == "todo"
+    return _priority(run) == "CONDITIONAL" and run.status == "todo"
+
+
+def _priority(run: RunEvidence) -> str:
+    return str(run.priority or "MUST").upper()
 
 
 def _wanted(entry: Any, context: Context) -> list[RunEvidence]:

@@ -12,7 +12,7 @@ from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.outcome import FAIL, PASS, Check, EvidenceFile, Word, worst
 from runherd.gates.regression import look_at
 from runherd.gates.sameness import differences
-from runherd.gates.sentences import number, signed
+from runherd.gates.sentences import given, number, signed
 from runherd.gates.series import BaselineVariance, Outcome, check_unchanged, floor_of, outcome, points
 from runherd.gates.usable import Direction, check_unit, check_width, direction, find_runs, metric_of
 
@@ -89,9 +89,10 @@ def _sentence(phase: Phase, entry: Any, saved: BaselineVariance, floor: float) -
         "gain": "a gain beyond the noise",
         "regression": "a regression beyond the noise: the series stops",
     }[phase.outcome]
+    noise = f"noise floor of {given(round(floor / point, 6))} pp"
     return (
         f"{phase.run.run_id}: {entry.metric} {number(phase.value)}, {signed(phase.change / point)} pp "
-        f"against the baseline of {entry.study} with a noise floor of {number(floor / point)} pp: {what}"
+        f"against the baseline of {entry.study} with a {noise}: {what}"
     )
 
 
@@ -110,19 +111,36 @@ def _action(word: Word) -> str | None:
 
 
 def _check_conformance(runs: list[RunEvidence], entry: Any) -> list[str]:
+    """Refuse a phase whose plan was not checked or not realised; return notes on the others."""
     if not entry.conformance:
         return ["the criterion does not ask for plan conformance"]
+    notes = []
     for run in runs:
         record = run.conformance
-        if record is None:
+        if record is None and _declared(run):
+            notes.append(
+                f"{run.run_id}: plan conformance as declared in its configuration, checked before launch"
+            )
+        elif record is None:
             raise CannotJudge(
-                f"nothing shows that {run.run_id} realises its plan (no conformance.json)",
+                f"nothing shows that {run.run_id} realises its plan (no `conformance:`, no conformance.json)",
                 action="check the plan's claims on the diff and a one-item run; a metric alone is no proof",
             )
-        if record.get("passed") is not True:
+        elif record.get("passed") is not True:
             why = record.get("summary") or record.get("reason")
             raise CannotJudge(f"{run.run_id} does not conform to its plan" + (f": {why}" if why else ""))
-    return []
+    return notes
+
+
+def _declared(run: RunEvidence) -> bool:
+    """True when the frozen configuration makes claims that preflight had to find true before the launch."""
+    data = (run.spec or {}).get("data")
+    section = data.get("conformance") if isinstance(data, dict) else None
+    if not isinstance(section, dict):
+        return False
+    smoke = section.get("smoke")
+    shows = smoke.get("shows") if isinstance(smoke, dict) else None
+    return bool(shows or (section.get("claims") and section.get("baseline_commit")))
 
 
 def _check_order(runs: list[RunEvidence], entry: Any) -> None:

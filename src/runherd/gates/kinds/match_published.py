@@ -12,7 +12,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.items import AGREES, choose_field, read_items
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Check, Word
-from runherd.gates.sentences import counted, number, p_value, percent, signed
+from runherd.gates.sentences import counted, given, number, p_value, percent, signed
 from runherd.gates.usable import check_unit, check_width, direction, find_runs, metrics_of
 
 
@@ -38,13 +38,13 @@ def check(entry: Any, context: Context) -> Check:
     check_width(entry, half, [*values, entry.value], "accepted band")
     judge = _equivalent if entry.test == "equivalence" else _within
     found = judge(entry, context, runs, values, half)
-    band = f"± {number(half)}" + (f" ({entry.k:g} sd)" if entry.std is not None else "")
+    band = f"± {given(half)}" + (f" ({entry.k:g} sd)" if entry.std is not None else "")
     return Check(
         entry.label,
         entry.kind,
         found.word,
         f"{entry.metric} {number(mean)} ({counted(len(values), 'run')}) against the published "
-        f"{number(entry.value)} {band}, off by {signed(mean - entry.value)}: {found.reason} [{entry.source}]",
+        f"{given(entry.value)} {band}, off by {signed(mean - entry.value)}: {found.reason} [{entry.source}]",
         numbers=_numbers(entry, runs, values, mean, half),
         test=found.test,
         interval=found.interval,

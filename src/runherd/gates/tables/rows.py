@@ -161,7 +161,7 @@ def _against(
     except CannotJudge as e:
         return ComparisonRow(**_without_claim(fields, e.sentence))
     low, high = sorted(way.sign * end for end in found.interval)
-    fields.update(interval=(low, high), p=found.p, notes=tuple(dict.fromkeys([*row.notes, *found.notes])))
+    fields.update(interval=(low, high), p=found.p, notes=tuple(found.notes))
     return ComparisonRow(**fields)
 
 

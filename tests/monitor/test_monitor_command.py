@@ -147,14 +147,14 @@ def test_writer_is_found(tmp_path: Path) -> None:
     with path.open("wb") as f:
         process = subprocess.Popen(["sleep", "60"], stdout=f)
     try:
-        assert writer_of(str(path)) == process.pid
+        assert writer_of(str(path)).pid == process.pid
     finally:
         process.kill()
         process.wait()
     with path.open("rb") as f:
         process = subprocess.Popen(["sleep", "60"], stdin=f)
     try:
-        assert writer_of(str(path)) is None
+        assert writer_of(str(path)).pid is None
     finally:
         process.kill()
         process.wait()
@@ -164,3 +164,14 @@ def test_screen_names_are_whole() -> None:
     """A session is known by its whole name: exp1 is not exp10."""
     listing = "There are screens on:\n\t4711.exp10\t(Detached)\n\t812.a.b\t(Attached)\n2 Sockets.\n"
     assert screen_sessions(listing) == {"exp10": 4711, "a.b": 812}
+
+
+def test_parsers_are_quick_to_name() -> None:
+    """Adding both sub-commands loads neither the collectors nor the validation."""
+    program = (
+        "import sys, argparse; from runherd.cli.watch_commands import add_parsers;"
+        "add_parsers(argparse.ArgumentParser().add_subparsers());"
+        "print([m for m in sys.modules if m.startswith(('runherd.collect', 'runherd.validate.verdict'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,81 @@
+"""Repeat a finished run from its frozen spec and recorded commit, in a record of its own, and compare."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runherd.config import ProjectConfig, Spec
+from runherd.errors import fail
+from runherd.files import Layout, encode_id, read_json
+from runherd.lifecycle.frozen import frozen_spec
+from runherd.steps.launch_spec import launch_spec
+from runherd.supervise.place import Place
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Metrics of the first run and of its repetition; `equal` only when all of them are the same."""
+
+    run_id: str
+    again_id: str
+    rows: tuple[tuple[str, Any, Any], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        return bool(self.rows) and all(a == b for _, a, b in self.rows)
+
+
+def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
+    """Run it again; waits for the end. Raises `UserError` when there is nothing to repeat, or no such commit."""
+    layout = project.layout
+    place = Place(layout, run_id)
+    ended = place.history().ended
+    if ended is None or ended.status != "done":
+        raise fail(f"{run_id} has no finished record to repeat", hint="runherd status")
+    record = frozen_spec(place)
+    result = read_json(layout.record(run_id, "result")) or {}
+    again = next(f"{run_id}@frozen{i}" for i in range(1, 1000) if not layout.run_dir(f"{run_id}@frozen{i}").exists())
+    git = result.get("git") or {}
+    notes = []
+    if git.get("dirty"):
+        notes.append(f"the tree had uncommitted changes when {run_id} ran: the commit alone is repeated")
+    tree = _checkout(layout, run_id, str(git.get("revision") or ""), notes)
+    spec = replace(Spec.from_json(record), run_id=again)
+    try:
+        launch_spec(spec, project, code_root=str(tree) if tree else None)
+    finally:
+        if tree is not None:
+            _git(layout.root, "worktree", "remove", "--force", str(tree))
+    new = read_json(layout.record(again, "result")) or {}
+    old_metrics, new_metrics = result.get("metrics") or {}, new.get("metrics") or {}
+    keys = sorted(old_metrics.keys() | new_metrics.keys())
+    rows = tuple((k, old_metrics.get(k), new_metrics.get(k)) for k in keys)
+    if new.get("status") != "done":
+        notes.append(f"the repetition ended {new.get('status')}: {new.get('note')}")
+    return Comparison(run_id, again, rows, tuple(notes))
+
+
+def _checkout(layout: Layout, run_id: str, revision: str, notes: list[str]) -> Path | None:
+    """A worktree of the recorded commit for the program alone; None where none was recorded."""
+    if not revision:
+        notes.append("no commit was recorded: the present code is used")
+        return None
+    tree = layout.state / "frozen" / f"{encode_id(run_id)}-{revision[:12]}"
+    if not tree.exists():
+        _git(layout.root, "worktree", "prune")
+        done = _git(layout.root, "worktree", "add", "--detach", "--force", str(tree), revision)
+        if done.returncode != 0:
+            raise fail(
+                "the recorded commit cannot be checked out", value=revision, where=str(layout.root),
+                hint=done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "git fetch",
+            )  # fmt: skip
+    prefix = _git(layout.root, "rev-parse", "--show-prefix").stdout.strip()
+    return tree / prefix
+
+
+def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=120)

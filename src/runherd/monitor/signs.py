@@ -1,0 +1,75 @@
+"""Signs that do not make a state but that a reader should know: about the training and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runherd.monitor.evidence import Evidence
+
+SAME_ANSWER = 0.6  #: as the bias bound of the validation
+FALL = 0.10  #: of the accuracy below its best, over at least FALL_ITEMS items
+FALL_ITEMS = 50
+PLATEAU = 40  #: losses that differ by less than PLATEAU_SHARE
+PLATEAU_SHARE = 0.002
+SPIKE = 5.0  #: times the median
+CONSTANT = ("constant", "none")
+FALLING = ("cosine", "linear", "polynomial", "exponential", "inverse_sqrt", "cosine_with_restarts")
+
+
+def signs(e: Evidence, spec: Mapping[str, Any], accuracy: Sequence[Sequence[float]]) -> list[str]:
+    """Return one sentence per sign; `accuracy` holds [items, accuracy] of earlier looks."""
+    found = (_same_answer(e), _falling(accuracy), _plateau(e), _spike(e), _schedule(e, spec))
+    return [sentence for sentence in found if sentence]
+
+
+def _same_answer(e: Evidence) -> str | None:
+    if e.result is None or e.result.top_answer is None:
+        return None
+    answer, n = e.result.top_answer
+    valid = e.result.items - e.result.nulls
+    if valid < 20 or n <= SAME_ANSWER * valid:
+        return None
+    return f"one answer, {answer!r}, is {n} of {valid} so far"
+
+
+def _falling(accuracy: Sequence[Sequence[float]]) -> str | None:
+    late = [value for items, value in accuracy if items >= FALL_ITEMS]
+    if len(late) < 3 or late[-1] > max(late) - FALL or late[-1] > late[-2]:
+        return None
+    return f"the accuracy fell from {max(late) * 100:.1f}% to {late[-1] * 100:.1f}%"
+
+
+def _plateau(e: Evidence) -> str | None:
+    recent = [x for x in e.losses[-PLATEAU:] if x is not None]
+    if len(recent) < PLATEAU or max(recent) - min(recent) > PLATEAU_SHARE * abs(max(recent)):
+        return None
+    return f"the loss has stayed at {recent[-1]:.4g} for {len(recent)} reports"
+
+
+def _spike(e: Evidence) -> str | None:
+    recent = [x for x in e.losses if x is not None]
+    if len(recent) < 10:
+        return None
+    middle = sorted(recent)[len(recent) // 2]
+    if middle <= 0 or recent[-1] <= SPIKE * middle:
+        return None
+    return f"the loss jumped to {recent[-1]:.4g}, {recent[-1] / middle:.0f} times its median"
+
+
+def _schedule(e: Evidence, spec: Mapping[str, Any]) -> str | None:
+    """Compare what the learning rate does with what the configuration says."""
+    rates = e.counters.get("rates") or []
+    if len(rates) < 20:
+        return None
+    if max(rates[-20:]) == 0:
+        return "the learning rate is 0"
+    params = spec.get("params") or {}
+    named = next((params[k] for k in ("lr_scheduler_type", "lr_scheduler", "scheduler") if k in params), None)
+    share = e.share_done() or 0.0
+    moves = max(rates) - min(rates) > 1e-3 * max(rates)
+    if isinstance(named, str) and named.lower() in FALLING and not moves and share > 0.3:
+        return f"the schedule is {named}, but the learning rate stays at {rates[-1]:.3g}"
+    if isinstance(named, str) and named.lower() in CONSTANT and moves:
+        return f"the schedule is {named}, but the learning rate went from {rates[0]:.3g} to {rates[-1]:.3g}"
+    return None

@@ -1,0 +1,128 @@
+"""Signs beside the state, the note in the log, and terminals as logs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd.monitor import scan, tick
+from runherd.monitor.evidence import Evidence, Result
+from runherd.monitor.note import note_action
+from runherd.monitor.signs import signs
+from runherd.monitor.terminals import tmux_text
+
+SAME = Result(items=40, correct=10, judged=40, nulls=0, top_answer=("A", 30))
+COSINE = {"params": {"lr_scheduler_type": "cosine"}}
+
+
+def look(**change: Any) -> Evidence:
+    rates = change.pop("rates", [])
+    return Evidence(now=0.0, process="alive", counters={**scan.empty(), "rates": rates}, **change)
+
+
+@pytest.mark.parametrize(
+    ("signs_of", "spec", "accuracy", "said"),
+    [
+        (look(), {}, [], []),
+        (look(result=SAME), {}, [], ["one answer, 'A', is 30 of 40 so far"]),
+        (look(), {}, [[60, 0.7], [80, 0.6], [90, 0.5]], ["the accuracy fell from 70.0% to 50.0%"]),
+        (look(), {}, [[20, 0.9], [60, 0.6], [80, 0.6], [90, 0.59]], []),
+        (look(losses=(0.5,) * 40), {}, [], ["the loss has stayed at 0.5 for 40 reports"]),
+        (
+            look(losses=(*(1.0 / i for i in range(1, 20)), 9.0)),
+            {},
+            [],
+            ["the loss jumped to 9, 81 times its median"],
+        ),
+        (look(rates=[0.1] * 20, done=50, expected=100), COSINE, [], ["the schedule is cosine"]),
+        (look(rates=[0.1] * 20, done=10, expected=100), COSINE, [], []),
+        (look(rates=[0.0] * 20), {}, [], ["the learning rate is 0"]),
+        (
+            look(rates=[0.1 / i for i in range(1, 21)]),
+            {"params": {"scheduler": "constant"}},
+            [],
+            ["the schedule is con"],
+        ),
+    ],
+)
+def test_signs(
+    signs_of: Evidence, spec: dict[str, Any], accuracy: list[list[float]], said: list[str]
+) -> None:
+    """Each sign has its sentence, and is silent where it cannot be told."""
+    found = signs(signs_of, spec, accuracy)
+    assert len(found) == len(said)
+    assert all(mine.startswith(part) for mine, part in zip(found, said, strict=True)), found
+
+
+def test_note_in_the_log(tmp_path: Path) -> None:
+    """An action is a line of its own, also after a line that was torn by a kill."""
+    log = tmp_path / "lög 'x'.txt"
+    log.write_bytes(b"step 3/9 lo")
+    note_action(log, "restarted\nfrom checkpoint", now=0)
+    note_action(log, "again", now=0)
+    assert log.read_bytes() == (
+        b"step 3/9 lo\n[runherd] 1970-01-01T00:00:00Z restarted from checkpoint\n"
+        b"[runherd] 1970-01-01T00:00:00Z again\n"
+    )
+
+
+def test_tick(tmp_path: Path) -> None:
+    """One call for a supervisor: the judgement of a run folder as plain data."""
+    folder = tmp_path / "R001"
+    (folder / "attempts" / "2").mkdir(parents=True)
+    (folder / "attempts" / "2" / "log.txt").write_text("lr: 1e-3 step 3/9 loss 0.5\n")
+    (folder / "spec.json").write_text('{"run_id": "R001", "data": {"expected": 9}}')
+    got = tick(str(folder), alive=True)
+    assert (got["run_id"], got["state"], got["done"], got["signs"]) == ("R001", "HEALTHY", 3, [])
+
+
+def test_progress_of_training_tools(tmp_path: Path) -> None:
+    """Steps come from the Trainer's state and Lightning's metrics; a torn last line is passed over."""
+    run = tmp_path / "R001"
+    place = run / "work" / "lightning_logs" / "version_0"
+    place.mkdir(parents=True)
+    metrics = place / "metrics.csv"
+    metrics.write_text("epoch,step,loss\n0,10,0.5\n0,20,0.4\n0,3")
+    assert (tick(str(run), alive=True)["done"], tick(str(run), alive=True)["unit"]) == (20, "steps")
+    state = run / "checkpoint" / "checkpoint-50" / "trainer_state.json"
+    state.parent.mkdir(parents=True)
+    state.write_text('{"global_step": 50, "max_steps": 200, "log_history": []}')
+    os.utime(metrics, (1000, 1000))
+    got = tick(str(run), alive=True)
+    assert (got["done"], got["expected"]) == (50, 200)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_tmux_pane(tmp_path: Path) -> None:
+    """What a pane shows is read, by the whole name of its session."""
+    socket = {"TMUX_TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin", "TERM": "xterm", "HOME": str(tmp_path)}
+    command = [
+        "tmux",
+        "new-session",
+        "-d",
+        "-s",
+        "exp10",
+        "-x",
+        "80",
+        "-y",
+        "20",
+        "echo step 3/9; exec sleep 60",
+    ]
+    subprocess.run(command, check=True, env=socket)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TMUX_TMPDIR", str(tmp_path))
+            for _ in range(100):
+                text, pid = tmux_text("exp10")
+                if "step 3/9" in text:
+                    break
+            assert "step 3/9" in text and pid > 1
+            with pytest.raises(Exception, match="no such tmux pane"):
+                tmux_text("exp1")
+    finally:
+        subprocess.run(["tmux", "kill-server"], check=False, env=socket, capture_output=True)
