@@ -59,7 +59,8 @@ def write_note(place: Place, note: str) -> None:
     name = spec.get("tracker") if isinstance(spec, dict) else None
     if name:
         aliases = spec.get("columns") or None
-        tracker.update(place.layout.root / name, [tracker.Update(place.run_id, note=note)], aliases=aliases)
+        update = tracker.Update(str(spec.get("row_id") or place.run_id), note=note)
+        tracker.update(place.layout.root / name, [update], aliases=aliases)
 
 
 def write_cell(
