@@ -140,8 +140,6 @@ class Monitor(Section):
     """Hit ratio below which the cache is cold."""
     progress: str | None = None
     """Regular expression with groups `done` and `total` for progress lines in the log."""
-    quota_per_min: Positive | None = None
-    """Rate-limit answers per minute, rising, that mean API_QUOTA."""
     sample_s: Positive | None = None
     """Seconds between two GPU samples."""
     signatures: str | list[str] | None = None
