@@ -34,7 +34,7 @@ def trials(
         ids = tuple(f"R{i:03}" for i in range(1, runs + 1))
         scene = Scene(root, ids, checkout, steps=rng.randint(8, 24), pace_s=rng.choice((0.1, 0.2, 0.3)))
         found = Trial(scene, tally, rng, min(volleys, kills - tally.kills), deadline_s).run()
-        print(f"trial {number}: {tally.kills} kills so far{''.join(f'{chr(10)}  FAULT {f}' for f in found)}", flush=True)
+        print("\n  FAULT ".join([f"trial {number}: {tally.kills} kills so far", *found]), flush=True)
         if found and keep:
             print(f"  its folder: {root}", flush=True)
         else:
@@ -65,12 +65,13 @@ def main() -> int:
     parent = Path(tempfile.mkdtemp(prefix="chaos "))
     checkout = checkout_without_leases(parent / "unleased") if args.without_leases else CHECKOUT
     print(f"seed {args.seed}, in {parent}", flush=True)
-    tally = trials(args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=90 if args.without_leases else 240)
+    deadline_s = 90 if args.without_leases else 240
+    tally = trials(args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=deadline_s)
     doubles = sum("executed twice" in f for f in tally.faults)
     print(f"\n{histogram(tally.hits)}\n")
     print(
-        f"{tally.kills} kills in {tally.volleys} volleys ({tally.several} of several at once), {tally.trials} trials of "
-        f"{args.runs} runs, {tally.second_controllers} second controllers, {time.monotonic() - began:.0f} s"
+        f"{tally.kills} kills in {tally.volleys} volleys ({tally.several} of several at once), {tally.trials} trials "
+        f"of {args.runs} runs, {tally.second_controllers} second controllers, {time.monotonic() - began:.0f} s"
     )
     print(f"causes of attempts: {dict(tally.causes)}")
     print(f"executed twice at once: {doubles}; other broken promises: {len(tally.faults) - doubles}")

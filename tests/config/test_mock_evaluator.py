@@ -61,6 +61,24 @@ def test_a_checkpoint_of_other_settings_is_set_aside(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.old"))) == 1
 
 
+def test_a_better_one_knows_all_that_a_worse_one_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`params.skill`, as a run hands it over, only adds right answers, and is no draw of its own."""
+    right = []
+    for skill in ("0.2", str(150 / 256), "0.9"):
+        monkeypatch.setenv("RUNHERD_PARAM_SKILL", skill)
+        main(["--out", str(tmp_path / f"{skill}.json"), "--limit", "100"])
+        found = json.loads((tmp_path / f"{skill}.json").read_text())
+        assert found["config"]["skill"] == float(skill)
+        right.append({item["id"] for item in found["per_item"] if item["correct"]})
+    assert right[0] < right[1] < right[2]
+    monkeypatch.delenv("RUNHERD_PARAM_SKILL")
+    main(["--out", str(tmp_path / "usual.json"), "--limit", "100"])
+    usual = json.loads((tmp_path / "usual.json").read_text())["per_item"]
+    assert {item["id"] for item in usual if item["correct"]} == right[1]
+
+
 def test_a_stop_saves_the_checkpoint(tmp_path: Path) -> None:
     """SIGTERM ends it with its own code; no result is written, the items so far are kept."""
     out = tmp_path / "r.json"

@@ -15,6 +15,8 @@ from runherd.config import template
 from runherd.config.spec import Spec, lookup
 from runherd.errors import Problem, UserError, did_you_mean
 
+#: Shells that are asked for the exit code of a pipe's failing part: `python train.py | tee log` must not hide it.
+PIPEFAIL_SHELLS = ("bash", "zsh", "ksh")
 _PYTHON = re.compile(r"python(3(\.\d+)?)?$")
 
 
@@ -65,7 +67,8 @@ class Command:
         if self.argv is not None:
             return list(self.argv)
         assert self.shell is not None
-        return [self.interpreter, "-c", self.shell]
+        pipefail = ["-o", "pipefail"] if os.path.basename(self.interpreter) in PIPEFAIL_SHELLS else []
+        return [self.interpreter, *pipefail, "-c", self.shell]
 
 
 def steps(spec: Spec) -> list[str | None]:

@@ -122,6 +122,8 @@ class Monitor(Section):
     """Seconds between two looks at a run."""
     stale_s: Positive | None = None
     """A log and progress still for so long mean STALE."""
+    stuck_s: NotNegative | None = None
+    """Errors (rate limits, refused connections, out of memory) count once there is no progress for so long."""
     gpu_idle_s: Positive | None = None
     """A GPU idle for so long is warned of."""
     gpu_idle_util: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -146,6 +148,8 @@ class Monitor(Section):
     """The project's own failure signatures, YAML files."""
     screen: str | None = None
     """Name of a screen session whose output is the log."""
+    endpoint: str | None = None
+    """URL that is asked when calls are refused: does the endpoint answer at all?"""
 
 
 class Heal(Section):
@@ -165,6 +169,8 @@ class Heal(Section):
     """The workers are multiplied by this after API_QUOTA."""
     quota_workers_min: AtLeastOne | None = None
     """Never fewer workers than this."""
+    proxy_wait_s: NotNegative | None = None
+    """Wait before a resume after PROXY_DOWN."""
     proxy_fallback_env: dict[str, Scalar] | None = None
     """Environment of the fallback endpoint; empty: no fallback."""
     proxy_fallback_workers: AtLeastOne | None = None
@@ -224,8 +230,10 @@ class Collect(Section):
     """Where per-item results stand."""
     fields: dict[str, str] | None = None
     """Our item field to the file's own name for it."""
-    curve: Any = None
+    history: Any = None
     """Where the training curve stands."""
+    take: Literal["first", "last", "min", "max"] | None = None
+    """Which of several matches of a regular expression over the log counts."""
     options: dict[str, Any] | None = None
     """Further settings of the chosen format."""
 
@@ -270,6 +278,13 @@ class Conformance(Section):
     """What the code must contain for the plan to be realised."""
     smoke: Smoke | None = None
     """A one-item run whose log must show something."""
+
+
+class Diagnose(Section):
+    hook: str | list[str] | None = None
+    """Command of your own after a failure; it is given the run's folder as its last argument."""
+    hook_timeout_s: Positive | None = None
+    """Its time limit in seconds."""
 
 
 class Wandb(Section):
@@ -397,6 +412,7 @@ class RunSettings(Section):
     collect: Collect | None = None
     preflight: Preflight | None = None
     conformance: Conformance | None = None
+    diagnose: Diagnose | None = None
     wandb: Wandb | None = None
     pipeline: Pipeline | None = None
     dataset: Dataset | None = None

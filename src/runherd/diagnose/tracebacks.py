@@ -19,7 +19,7 @@ _LABEL = re.compile(
     r"|[\w.-]+\s*\| ?)+"
 )
 
-_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+_FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*))?$")
 _BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
 _RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<name>\S+)")

@@ -11,6 +11,7 @@ from typing import Any
 from runherd import files
 from runherd.errors import UserError
 from runherd.gates.evidence import RunEvidence, load_runs, with_rows
+from runherd.gates.groups import groups_of
 
 CRITERIA = "tracker/verdict-criteria.md"
 TRACKER = "tracker/EXPERIMENT_TRACKER.md"
@@ -43,7 +44,9 @@ def load_evidence(project: GateProject, stage: str | None = None) -> list[RunEvi
     tracker = _optional("runherd.tracker")
     if tracker is None or not project.tracker.is_file():
         return runs
-    return with_rows(runs, tracker.read(project.tracker, aliases=project.aliases).rows)
+    rows = tracker.read(project.tracker, aliases=project.aliases).rows
+    grids = groups_of(runs)
+    return with_rows(runs, [row for row in rows if row.id not in grids])
 
 
 def load_planned(project: GateProject, stage: str | None = None) -> list[RunEvidence]:

@@ -9,6 +9,7 @@ from runherd import files
 from runherd.gates.committed import criteria_git
 from runherd.gates.criteria import Criteria, load_criteria, no_criteria
 from runherd.gates.evidence import RunEvidence
+from runherd.gates.groups import groups_of, spread
 from runherd.gates.outcome import Verdict
 from runherd.gates.overrides import apply_overrides
 from runherd.gates.series import ensure_variances
@@ -26,6 +27,7 @@ def judge_stage(
     """
     exists = criteria_path is not None and criteria_path.exists()
     criteria: Criteria = load_criteria(criteria_path) if exists and criteria_path else no_criteria()
+    criteria = spread(criteria, groups_of(runs))
     verdict = judge(
         stage,
         criteria,

@@ -31,7 +31,9 @@ def prepare(place: Place, number: int, reason: str, token: str) -> None:
     h = place.history()
     try:
         spec = Spec.from_json({**frozen_spec(place), "data": spec_data(place, h)})
-        chosen = gpu.choose(int(spec.get("execution.gpus") or 0), spec.get("execution.devices"))
+        chosen = gpu.choose(
+            int(spec.get("execution.gpus") or 0), spec.get("execution.devices"), spec.get("execution.gpu_mem_mib")
+        )
         if chosen.wait_for is not None:
             write_json(place.layout.command(place.run_id, number), {"schema": SCHEMA, "wait": chosen.wait_for})
             return
@@ -61,9 +63,11 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
         rendered = render_command(spec, values)
+        shown, taken = _kept_apart(spec, {**env, **rendered.env})
         steps.append(
             {
-                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": {**env, **rendered.env},
+                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": shown,
+                "env_taken": taken,
                 "done_mark": str(_mark(place, name or str(i), spec.identity)) if i < len(names) - 1 else None,
             }
         )  # fmt: skip
@@ -89,6 +93,13 @@ def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:
     )  # fmt: skip
     if (said := choice.sentence()) is not None:
         place.record(ledger.Noted(place.history().gen, said, number))
+
+
+def _kept_apart(spec: Spec, env: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Values that refer to the environment, as `${TOKEN}`, stay references in the record; the wrapper fills them in."""
+    written = spec.get("execution.env") or {}
+    taken = {name: text for name, text in written.items() if isinstance(text, str) and "$" in text}
+    return {name: value for name, value in env.items() if name not in taken}, taken
 
 
 def _mark(place: Place, step: str, identity: str) -> Path:

@@ -17,9 +17,14 @@ SHUTDOWN_WINDOW_S = 30.0  #: the supervisor was told to go this close to the pro
 
 
 def settle(place: Place, number: int) -> None:
-    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out."""
+    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out.
+
+    Safe to repeat after a settling that was killed anywhere.
+    """
     h = place.history()
     attempt = next(a for a in h.attempts if a.number == number)
+    if attempt.judged is not None and attempt.judged.action == "resume":
+        return
     data = spec_data(place, h)
     collected = records.collect(place, attempt, data)
     exit_ = _exit(attempt, collected, place)
@@ -39,6 +44,7 @@ def settle(place: Place, number: int) -> None:
     if decision.status == "done":
         _end_done(place, attempt, data, collected, decision)
     else:
+        _call_hook(place, data)
         signature = failure.signature if failure else decision.cls.lower()
         end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
 
@@ -80,6 +86,18 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
+
+
+def _call_hook(place: Place, data: dict[str, Any]) -> None:
+    """The user's own command after a run that did not end well; its outcome stands in diagnosis.json."""
+    section = data.get("diagnose") or {}
+    path = place.layout.record(place.run_id, "diagnosis")
+    diagnosis = read_json(path)
+    if section.get("hook") and isinstance(diagnosis, dict):
+        from runherd.diagnose.hook import TIMEOUT_S, run_hook
+
+        timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
+        write_json(path, {**diagnosis, "hook": run_hook(section["hook"], place.dir, timeout_s=timeout_s)})
 
 
 def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Resume) -> None:

@@ -23,6 +23,7 @@ from runherd.errors import UserError, fail
 from runherd.files import Layout, read_json, write_json
 from runherd.plan import store
 from runherd.steps import job
+from runherd.steps.launch import block_now
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
@@ -47,6 +48,8 @@ def main(argv: Sequence[str]) -> int:
     write_json(place.layout.record(args.run_id, "dryrun"), outcome)
     word = "skipped" if outcome.get("skipped") else "passed" if outcome["passed"] else "FAILED"
     print(f"[dry-run] {args.run_id}: {word} {outcome.get('reason') or ''}")
+    if not outcome["passed"]:
+        block_now(place, plan, args.generation, record)
     job.stamp(args.stamp)
     return exitcodes.OK
 

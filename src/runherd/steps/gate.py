@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from runherd import clock, exitcodes
+from runherd import clock, exitcodes, gates
 from runherd.errors import fail
 from runherd.files import Layout, write_atomic
-from runherd.gates import Criteria, criteria_git, judge, load_criteria, load_run, no_criteria, write_verdict
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.outcome import Verdict
 from runherd.plan import store
@@ -41,36 +39,25 @@ def main(argv: Sequence[str]) -> int:
 
 
 def judge_stage(plan: Plan, stage: str) -> Verdict:
-    """Judge from records and plan, and write the verdict."""
-    layout = Layout(Path(plan.root), **plan.paths)
-    path = Path(plan.root) / plan.criteria if plan.criteria else None
-    criteria = load_criteria(path) if path is not None and path.is_file() else no_criteria()
-    criteria = with_groups(criteria, plan)
-    runs = [evidence(layout, r) for r in plan.runs]
-    verdict = judge(stage, criteria, runs, now=clock.now(), git_facts=criteria_git(path))
-    write_verdict(layout, verdict)
+    """Judge from records and plan, and write the verdict, into the tracker too where it has a place for it."""
+    from runherd.config import load_project
+
+    root = Path(plan.root)
+    layout = Layout(root, **plan.paths)
+    path = root / plan.criteria if plan.criteria else None
+    found = [evidence(layout, r) for r in plan.runs]
+    verdict = gates.judge_stage(layout, stage, path, found, now=clock.now())
+    for line in show_in_tracker(root / plan.tracker, verdict, load_project(root).columns):
+        print(f"[gate {stage}] {line}")
     return verdict
 
 
-def with_groups(criteria: Criteria, plan: Plan) -> Criteria:
-    """The criteria with the id of a grid row read as the ids of its sub-runs."""
-    groups: dict[str, list[str]] = {}
-    for run in plan.runs:
-        if run.parent:
-            groups.setdefault(run.parent, []).append(run.run_id)
-    if not groups:
-        return criteria
+def show_in_tracker(path: Path, verdict: Verdict, aliases: Mapping[str, str]) -> list[str]:
+    """Write the verdict into the tracker's gate table or stage section; why not, if there is one that refuses."""
+    from runherd import tracker
 
-    def spread(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(n for v in value for n in (groups.get(v, [v]) if isinstance(v, str) else [v]))
-        return {k: spread(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-    stages = {
-        stage: tuple(e.model_copy(update={k: spread(v) for k, v in dict(e).items()}) for e in entries)
-        for stage, entries in criteria.stages.items()
-    }
-    return replace(criteria, stages=stages)
+    shown = tracker.update_verdict(path, verdict.stage, verdict.verdict, verdict.headline, aliases=aliases)
+    return [f"the verdict is not shown in {path.name}: {shown.refused}"] if shown.refused else []
 
 
 def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
@@ -78,5 +65,5 @@ def evidence(layout: Layout, run: RunPlan) -> RunEvidence:
     if run.gen == 0:
         words = {"DONE": "foreign", "SKIPPED": "skipped", "BLOCKED": "blocked", "FAILED": "failed"}
         return RunEvidence(run.run_id, run.stage, run.priority, words.get(run.cell, "todo"), root=layout.root)
-    found = load_run(layout, run.run_id)
+    found = gates.load_run(layout, run.run_id)
     return replace(found, stage=run.stage, priority=run.priority)

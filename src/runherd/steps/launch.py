@@ -97,12 +97,32 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
         _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
         raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
     dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
-    open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
-    blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
+    open_generation(place, gen, _mode(run), spec)
+    blocked = _unmet_need(place, run) or failed_dryrun(dryrun, gen)
     if blocked is not None:
         end(place, "blocked", *blocked)
         return False
     return True
+
+
+def block_now(place: Place, plan: Plan, gen: int, spec: dict[str, Any]) -> None:
+    """Show a failed dry-run in the row at once; its launch may be days away. Nothing where somebody is at the run."""
+    run = next((r for r in plan.runs if r.run_id == place.run_id), None)
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id)) if run is not None else None
+    if run is None or fd is None:
+        return
+    try:
+        h = place.history()
+        blocked = failed_dryrun(read_json(place.layout.record(place.run_id, "dryrun")), gen)
+        if blocked is not None and h.gen < gen and not h.active and _withdrawn(plan, run) is None:
+            open_generation(place, gen, _mode(run), spec)
+            end(place, "blocked", *blocked)
+    finally:
+        os.close(fd)
+
+
+def _mode(run: RunPlan) -> str:
+    return run.mode if run.mode in ("first", "resume", "rerun") else "resume"
 
 
 def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
@@ -153,7 +173,7 @@ def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
     return None
 
 
-def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
+def failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
     if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
         return None
     return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"

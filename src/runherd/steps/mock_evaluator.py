@@ -2,8 +2,9 @@
 
 It answers multiple-choice items by a seeded draw, resumes from its own
 `{stem}_checkpoint.json` (finished items are skipped), saves on SIGTERM, and
-writes `{"config", "metrics", "per_item", "complete"}` to `--out`.
-Standard library only.
+writes `{"config", "metrics", "per_item", "complete"}` to `--out`. How good it
+is can be chosen (`params.skill` of a run): with the same seed, a better one
+knows all that a worse one knows, and more. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from runherd.files import read_json, write_json
 SIZES = {"ovo": 581, "rtv": 140, "lv": 100, "video-mme": 100}
 TASKS = ("EPM", "ASI", "HLD", "OCR", "ACR")
 CHOICES = "ABCD"
+SKILL = 150 / 256  #: share of the items that it knows; at the others it guesses
 _STOPPED = 128 + signal.SIGTERM
 
 
@@ -34,9 +36,9 @@ def main(argv: list[str] | None = None) -> int:
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
     evaluation.resume()
-    print(
-        f"[mock] no model is called; {len(evaluation.items)} of {evaluation.total} items are done", flush=True
-    )
+    said = " ".join(f"{key} {value}" for key, value in evaluation.config.items())
+    done = f"{len(evaluation.items)} of {evaluation.total} items are done"
+    print(f"[mock] no model is called; {said}; {done}", flush=True)
     for number in range(len(evaluation.items), evaluation.total):
         if stop:
             evaluation.save()
@@ -64,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--skill", type=float, default=env("RUNHERD_PARAM_SKILL"), help="share of the items that it knows"
+    )
     parser.add_argument("--workers", type=int, default=1, help="accepted and recorded; one item at a time")
     parser.add_argument("--every", type=int, default=10, help="items between two checkpoints")
     parser.add_argument("--delay-s", type=float, default=float(env("RUNHERD_MOCK_DELAY_S", "0")))
@@ -77,6 +82,10 @@ class Evaluation:
     def __init__(self, settings: dict[str, Any]) -> None:
         self.out: Path = settings["out"]
         self.config = {key: settings[key] for key in ("benchmark", "mode", "model", "seed")}
+        self.draws = list(self.config.values())  #: the skill is none of them
+        self.known = 256 * (SKILL if settings["skill"] is None else settings["skill"])
+        if settings["skill"] is not None:
+            self.config["skill"] = settings["skill"]
         size = SIZES.get(settings["benchmark"], 100)
         self.total = size if settings["limit"] is None else min(settings["limit"], size)
         self.items: list[dict[str, Any]] = []
@@ -97,10 +106,10 @@ class Evaluation:
 
     def answer(self, number: int) -> None:
         """Draw the answer of one item; the same for the same settings."""
-        text = json.dumps([*self.config.values(), number])
+        text = json.dumps([*self.draws, number])
         draw = hashlib.sha256(text.encode()).digest()
         right = CHOICES[draw[0] % 4]
-        given = right if draw[1] < 150 else CHOICES[draw[2] % 4]
+        given = right if draw[1] < self.known else CHOICES[draw[2] % 4]
         moment = 10.0 + number % 50
         self.items.append(
             {

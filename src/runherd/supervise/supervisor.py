@@ -28,7 +28,8 @@ from runherd.supervise.shortstep import ShortStep
 from runherd.supervise.waiting import Left, Waiting
 
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
-RETRY_S = 5.0  #: between two looks for a free GPU, and before going on after a full disk
+RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
+RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
 START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
@@ -43,6 +44,7 @@ class Supervisor:
         self.announcing: ShortStep | None = None
         self.started_here: set[int] = set()
         self.said = ""  #: what we wait for, as the ledger was told
+        self.retry_s = RETRY_S
         self._due: dict[int, float] = {}  #: attempt -> when its resume is due, by the monotonic clock
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -122,7 +124,8 @@ class Supervisor:
         lock_fd = locks.try_lock(self.layout.program_lock(self.place.run_id))
         try:
             if gpu_locks is None or lock_fd is None:
-                what = "a GPU was taken meanwhile" if lock_fd else "an earlier process still holds the program lock"
+                busy = lock_fd is None
+                what = "an earlier process still holds the program lock" if busy else "a GPU was taken meanwhile"
                 self.wait_visibly(h.gen, what)
                 return
             launcher = self.me.to_json() if self.me else {}
@@ -138,7 +141,8 @@ class Supervisor:
     def wait_visibly(self, gen: int, why: str) -> None:
         """Wait a little, and say once in the ledger what for."""
         self.say(gen, f"waiting: {why}")
-        self.sleep(RETRY_S)
+        self.sleep(self.retry_s)
+        self.retry_s = min(self.retry_s * 1.2, RETRY_MOST_S)
 
     def say(self, gen: int, text: str) -> None:
         """Note something in the ledger, once in a row, also over several supervisors."""
@@ -151,7 +155,7 @@ class Supervisor:
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
         env[processes.TOKEN_VARIABLE] = token
-        env["RUNHERD_LOCK_FD"] = str(lock_fd)
+        env["RUNHERD_LOCK_FDS"] = ",".join(map(str, [lock_fd, *gpu_locks]))
         wrapper = str(Path(__file__).with_name("wrapper.py"))
         log_path = self.layout.log(self.place.run_id, number)
         with log_path.open("ab") as log:
@@ -303,7 +307,8 @@ class Supervisor:
                 return
             if pause_s is not None:
                 self.waiting.pause(pause_s)
-        self.say(self.place.history().gen, f"the step `{name}` failed {len(STEP_PAUSES_S) + 1} times: see supervisor.log")
+        tries = len(STEP_PAUSES_S) + 1
+        self.say(self.place.history().gen, f"the step `{name}` failed {tries} times: see supervisor.log")
         raise SystemExit(1)
 
     def join(self, step: ShortStep | None) -> int | None:

@@ -16,7 +16,7 @@ class Waiting:
     """Signals become bytes in a socket pair, so that one `poll` sees them beside the end of processes."""
 
     def __init__(self) -> None:
-        self.nudged = False  #: the last wait was ended by SIGUSR1
+        self.nudged = False  #: SIGUSR1 has come since the last pause
         self._wake, self._signals = socket.socketpair()
         self._wake.setblocking(False)
         self._signals.setblocking(False)
@@ -39,17 +39,16 @@ class Waiting:
     def pause(self, seconds: float) -> None:
         """Let `seconds` pass, by a clock that does not jump; ends early on SIGUSR1."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        while (left := end - time.monotonic()) > 0 and not self.nudged:
             self.wait(left)
-            if self.nudged:
-                return
+        self.nudged = False
 
     def check_signals(self) -> None:
         try:
             received = self._wake.recv(64)
         except BlockingIOError:
             received = b""
-        self.nudged = signal.SIGUSR1 in received
+        self.nudged |= signal.SIGUSR1 in received
         for number in received:
             if number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                 raise Left(signal.Signals(number).name)

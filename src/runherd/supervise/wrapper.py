@@ -3,22 +3,26 @@
 Run by path under `python -I -S` (standard library only, no package import),
 with the folder of the attempt as its argument. It reads `command.json`, runs
 the steps in order, and writes `process.json` (who runs) and `exit.json` (how
-it ended). It inherits the descriptor of the run's program lock and passes it
-on: as long as a process of the program lives, no second one can be started.
+it ended). It inherits the descriptors of the run's program lock and of its GPU
+locks and passes them on: as long as a process of the program lives, no second
+one can be started, and nobody else gets its GPUs.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import time
 
-
 WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
+
+#: `${NAME}`, `${NAME:-default}` or `$NAME`
+REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
 
 
 def _write(path: str, value: dict[str, object], patience_s: float = 0.0) -> None:
@@ -62,7 +66,7 @@ def main(folder: str) -> int:
     limit_mib = (command.get("limits") or {}).get("address_space_mib")
     if limit_mib:  # inherited by the program; far more than this process needs itself
         resource.setrlimit(resource.RLIMIT_AS, (int(limit_mib) << 20, int(limit_mib) << 20))
-    lock_fd = int(os.environ.pop("RUNHERD_LOCK_FD"))
+    lock_fds = [int(fd) for fd in os.environ.pop("RUNHERD_LOCK_FDS").split(",")]
     started, began = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
     killed = _oom_kills()
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}
@@ -71,7 +75,7 @@ def main(folder: str) -> int:
         mark = step["done_mark"]  # of every step but the last
         if mark and os.path.exists(mark):
             continue
-        end = _run(folder, step, lock_fd, usage)
+        end = _run(folder, step, lock_fds, usage)
         if end["code"] != 0:
             break
         if mark:
@@ -112,13 +116,15 @@ def _oom_kills() -> int | None:
     return None
 
 
-def _run(folder: str, step: dict, lock_fd: int, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
+def _run(folder: str, step: dict, lock_fds: list, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
     env = dict(os.environ)
     env.update(step["env"])
+    for name, text in (step.get("env_taken") or {}).items():  # references: their values are in no record
+        env[name] = REFERENCE.sub(lambda m: os.environ.get(m[1] or m[3], m[2] or ""), text)
     try:
         child = subprocess.Popen(
             step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,
-            pass_fds=[lock_fd], process_group=0,
+            pass_fds=lock_fds, process_group=0,
         )  # fmt: skip
     except OSError as e:
         print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)
