@@ -52,7 +52,7 @@ class Trial:
                 if not self._volley():
                     break
             hang = self._let_end()
-            found = [hang] if hang else list(verdict.faults(self.scene, self.struck))
+            found = [hang, *verdict.doubles(self.scene)] if hang else list(verdict.faults(self.scene, self.struck))
             if not hang and (left := self._wait_for_silence()):
                 found.append(f"still alive after the end: {left}")
         finally:

@@ -78,7 +78,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
-        "grace_s": spec.get("execution.grace_s"),
+        "monitor_stale_s": spec.get("monitor.stale_s"), "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
         "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip

@@ -31,6 +31,7 @@ STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours th
 RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
 RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
 START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
+QUIET_LOOKS = 4  #: a still log is looked at so many times less often
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
 
@@ -222,6 +223,7 @@ class Supervisor:
         stopped = last.stopping is not None
         look: ShortStep | None = None
         next_look, look_began = time.monotonic() + min(interval, 5.0), 0.0
+        seen: tuple[float, ...] = ()
         try:
             while True:
                 now = time.monotonic()
@@ -233,8 +235,10 @@ class Supervisor:
                     look.close()
                     look = None
                 if look is None and not stopped and now >= next_look:
-                    look, look_began = ShortStep(self.place, "look", [str(last.number)], answers=True), now
                     next_look = now + interval
+                    new = self.log_signature(last.number)
+                    if new != seen or now - look_began >= _quiet_s(interval, plan):
+                        look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
                 until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
                 timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
                 if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
@@ -243,6 +247,14 @@ class Supervisor:
         finally:
             if look is not None:
                 look.close()
+
+    def log_signature(self, number: int) -> tuple[float, ...]:
+        """Size and time of the last write of the attempt's log: what tells whether there is something to look at."""
+        try:
+            found = os.stat(self.layout.log(self.place.run_id, number))
+        except OSError:
+            return ()
+        return found.st_size, found.st_mtime
 
     def must_stop(self, last: Attempt, plan: dict[str, Any], left_s: float | None) -> bool:
         """Stop the program where a person has asked for it or its time is over; True when it was stopped."""
@@ -338,6 +350,13 @@ class Supervisor:
     def reap(self) -> None:
         for child in self._children:
             child.poll()
+
+
+def _quiet_s(interval: float, plan: dict[str, Any]) -> float:
+    """How long a program that writes nothing is left without a look: not at all with GPUs, which are sampled."""
+    if plan.get("gpus"):
+        return 0.0
+    return min(QUIET_LOOKS * interval, float(plan.get("monitor_stale_s") or 1200.0) / 4)
 
 
 def main() -> None:
