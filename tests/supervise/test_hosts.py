@@ -56,7 +56,7 @@ def test_run_of_a_lost_host_is_resumed_once_it_is_given_back(live: Callable[...,
     """Host A vanishes with all of its processes: B waits; freed by a person's word, it resumes with that cause."""
     project = live({"R": {"params": {"behaviour": "stale"}, "monitor": {"stale_s": 600}}})
     first = project.launcher("R", on("hosta"), unlocked)
-    project.until(lambda: project.kinds("R", "started"), "the program is at work on A")
+    project.until(lambda: project.count("R") and project.kinds("R", "started"), "the program is at work on A")
     first.kill()
     first.wait()
     second = project.launcher("R", on("hostb"), unlocked)
