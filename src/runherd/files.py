@@ -96,6 +96,9 @@ class Layout:
     def program_lock(self, run_id: str) -> Path:
         return self.run_dir(run_id) / "program.lock"
 
+    def leases(self, run_id: str) -> Path:
+        return self.run_dir(run_id) / "leases"
+
     def cancel_request(self, run_id: str) -> Path:
         return self.run_dir(run_id) / "cancel.json"
 

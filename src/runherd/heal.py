@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: Ends that were not the run's own doing; bounded by `max_interruptions`, not by the failure bounds.
-INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued")
+INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued", "host_gone")
 #: Stops of ours after which the run is resumed: cause -> class.
 RESUMABLE_STOPS = {"stale": "STALE", "api_quota": "API_QUOTA", "proxy_down": "PROXY_DOWN", "oom": "OOM"}
 #: Stops of ours that end the run: cause -> (status, class).

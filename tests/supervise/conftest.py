@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "flow"), str(Path(__file__).parent)]
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "flow"), str(TESTS / "supervise")]
 
 from live import Live  # noqa: E402
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from flowkit import CHECKOUT, DEADLINE_S, Project, Row
 
-LAUNCH = str(CHECKOUT / "scripts" / "launch.py")
 BEHAVIOUR = str(Path(__file__).with_name("behaviour.py"))
 QUICK = {
     "monitor": {"interval_s": 0.3, "stale_s": 2, "stuck_s": 0.3, "sample_s": 0.1},
@@ -49,10 +48,13 @@ class Live(Project):
             assert process.returncode != 2, said  # the test's own configuration is wrong
         return ended
 
-    def launcher(self, run_id: str, prefix: Sequence[str] = (), **env: str) -> subprocess.Popen[str]:
-        """Start a launcher, by way of the command `prefix`, with more environment."""
+    def launcher(
+        self, run_id: str, prefix: Sequence[str] = (), checkout: Path = CHECKOUT, **env: str
+    ) -> subprocess.Popen[str]:
+        """Start a launcher of a checkout, by way of the command `prefix`, with more environment."""
+        env = {"PYTHONPATH": str(checkout / "src"), **env}
         process = subprocess.Popen(
-            [*prefix, sys.executable, LAUNCH, run_id], cwd=self.root, env={**self.environment(), **env},
+            [*prefix, sys.executable, str(checkout / "scripts" / "launch.py"), run_id], cwd=self.root, env={**self.environment(), **env},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         self.started.append(process)

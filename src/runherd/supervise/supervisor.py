@@ -18,7 +18,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, evidence, ledger, locks, processes
+from runherd import clock, evidence, lease, ledger, locks, processes
 from runherd.files import read_json
 from runherd.history import Attempt
 from runherd.lognote import note_action
@@ -41,8 +41,12 @@ class Supervisor:
         self.place = place
         self.lock_fd = lock_fd
         self.layout = place.layout
-        self.me = processes.identify(os.getpid())
+        me = processes.identify(os.getpid())
+        assert me is not None
+        self.me = me
+        self.lease = lease.acquire(self.layout.leases(place.run_id), me)
         self.waiting = Waiting()
+        self.waiting.beat, self.waiting.beat_s = self.beat, lease.BEAT_S
         self.announcing: ShortStep | None = None
         self.started_here: set[int] = set()
         self.said = ""  #: what we wait for, as the ledger was told
@@ -77,6 +81,7 @@ class Supervisor:
             case evidence.Finish():
                 if not self.place.history().final_cell_written:
                     self.step("finish")
+                lease.release(self.layout.leases(self.place.run_id), self.lease)
                 return True
             case evidence.CannotTell(why):
                 self.say(self.place.history().gen, why)
@@ -130,7 +135,8 @@ class Supervisor:
                 what = "an earlier process still holds the program lock" if busy else "a GPU was taken meanwhile"
                 self.wait_visibly(h.gen, what)
                 return
-            launcher = self.me.to_json() if self.me else {}
+            self.beat()  # last look: is the run still ours?
+            launcher = {**self.me.to_json(), "fence": self.lease.fence}
             gpus, provider = command.get("gpus", []), command.get("provider", "local")
             self.place.record(ledger.Launched(h.gen, number, reason, launcher, gpus, provider))
             self.spawn_wrapper(number, token, lock_fd, gpu_locks)
@@ -201,7 +207,7 @@ class Supervisor:
         """Wait for the program's end; look after it now and then; stop it where the rules say so."""
         h = self.place.history()
         if number not in self.started_here:
-            self.place.record(ledger.Adopted(h.gen, number, self.me.to_json() if self.me else {}))
+            self.place.record(ledger.Adopted(h.gen, number, self.me.to_json()))
             self.started_here.add(number)
         last = h.last_attempt
         assert last is not None
@@ -331,6 +337,13 @@ class Supervisor:
         finally:
             step.close()
 
+    def beat(self) -> None:
+        """Tell other hosts that we are here. Raises `Fenced` when one of them has taken the run over."""
+        try:
+            self.lease = lease.renew(self.layout.leases(self.place.run_id), self.lease)
+        except OSError as e:
+            print(f"{clock.now()} no heartbeat: {e}", file=sys.stderr, flush=True)
+
     def cancel_asked(self) -> bool:
         return self.layout.cancel_request(self.place.run_id).exists()
 
@@ -361,9 +374,10 @@ def main() -> None:
     lock_fd = int(sys.argv[2])
     os.set_inheritable(lock_fd, False)
     locks.sign(lock_fd)
-    supervisor = Supervisor(place, lock_fd)
     try:
-        supervisor.run()
+        Supervisor(place, lock_fd).run()
+    except lease.Fenced as fenced:
+        print(f"{clock.now()} leaving: {fenced}", file=sys.stderr, flush=True)
     except Left as left:
         h = place.history()
         if h.active:

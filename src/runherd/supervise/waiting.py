@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable
 
 
 class Left(Exception):
@@ -17,6 +18,9 @@ class Waiting:
 
     def __init__(self) -> None:
         self.nudged = False  #: SIGUSR1 has come since the last pause
+        self.beat: Callable[[], None] | None = None  #: called every `beat_s` seconds while we wait
+        self.beat_s = 3600.0
+        self._beaten = time.monotonic()
         self._wake, self._signals = socket.socketpair()
         self._wake.setblocking(False)
         self._signals.setblocking(False)
@@ -32,9 +36,17 @@ class Waiting:
         poll = select.poll()
         for fd in (self._wake.fileno(), *fds):
             poll.register(fd, select.POLLIN)
-        ready = {fd for fd, _ in poll.poll(max(0.0, min(timeout_s, 3600.0)) * 1000)}
-        self.check_signals()
-        return ready & set(fds)
+        end = time.monotonic() + timeout_s
+        while True:
+            until = min(end, self._beaten + self.beat_s)
+            ready = {fd for fd, _ in poll.poll(max(0.0, until - time.monotonic()) * 1000)}
+            self.check_signals()
+            if time.monotonic() >= self._beaten + self.beat_s:
+                self._beaten = time.monotonic()
+                if self.beat is not None:
+                    self.beat()
+            if ready or time.monotonic() >= end:
+                return ready & set(fds)
 
     def pause(self, seconds: float) -> None:
         """Let `seconds` pass, by a clock that does not jump; ends early on SIGUSR1."""
