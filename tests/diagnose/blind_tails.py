@@ -4,7 +4,7 @@ The texts are invented; none was copied from a run. ``cls`` holds every class th
 a case with ``healthy`` set either runs still (both exit values null) or ended with code 0.
 """
 
-# ruff: noqa: E501
+# ruff: noqa: E101, E501
 from __future__ import annotations
 
 from typing import Any
