@@ -146,7 +146,8 @@ Traceback (most recent call last):
     table[tuple(words[i:i + 5])] += 1
 MemoryError
 """),
-    failed("shell_says_killed", "OOM", """\
+    # Relabelled (was OOM alone): the shell's "Killed" names no sender; without a word of the kernel, memory is a guess.
+    failed("shell_says_killed", ("OOM", "STOPPED"), """\
 Running tokenizer on dataset (num_proc=32):  71%|███████   | 5120000/7200000 [11:02<04:31, 7650.11 examples/s]
 Running tokenizer on dataset (num_proc=32):  72%|███████▏  | 5184000/7200000 [11:11<04:30, 7444.90 examples/s]
 Running tokenizer on dataset (num_proc=32):  72%|███████▏  | 5190000/7200000 [11:29<08:54, 3760.00 examples/s]
@@ -198,14 +199,16 @@ Traceback (most recent call last):
 ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.
 Memory on the node (IP: 10.12.0.9, ID: 5a1c77) where the task (task ID: 20f6, name=map_batches, pid=8021, memory used=41.02GB) was running was 243.33GB / 251.55GB (0.967327), which exceeds the memory usage threshold of 0.95.
 """),
-    failed("deepspeed_return_code_minus_9", ("OOM", "UNKNOWN"), """\
+    # Relabelled (STOPPED added): as sigkill_without_a_word below, a SIGKILL whose sender nobody names.
+    failed("deepspeed_return_code_minus_9", ("OOM", "UNKNOWN", "STOPPED"), """\
 [2026-02-03 05:11:41,002] [INFO] [utils.py:782:see_memory_usage] CPU Virtual Memory:  used = 497.12 GB, percent = 98.8%
 [2026-02-03 05:11:55,430] [INFO] [partition_parameters.py:348:__exit__] finished initializing model - num_params = 723, num_elems = 68.98B
 [2026-02-03 05:12:20,114] [INFO] [launch.py:316:sigkill_handler] Killing subprocess 7781
 [2026-02-03 05:12:20,600] [INFO] [launch.py:316:sigkill_handler] Killing subprocess 7782
 [2026-02-03 05:12:21,002] [ERROR] [launch.py:322:sigkill_handler] ['/usr/bin/python3', '-u', 'train.py', '--local_rank=1', '--deepspeed', 'ds_z3_offload.json'] exits with return code = -9
 """, 247),
-    failed("torchrun_child_sigkill", ("OOM", "UNKNOWN"), """\
+    # Relabelled (STOPPED added): the same, told by torchrun.
+    failed("torchrun_child_sigkill", ("OOM", "UNKNOWN", "STOPPED"), """\
 Caching images (48.2GB RAM): 88%|████████▊ | 104112/118287 [05:40<00:50, 280.13it/s]
 W0107 20:14:17.882 612 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 640 closing signal SIGTERM
 E0107 20:14:19.021 612 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 1 (pid: 641) of binary: /opt/conda/bin/python
@@ -1530,7 +1533,8 @@ Traceback (most recent call last):
     with _open_zipfile_reader(opened_file) as opened_zipfile:
 RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory
 """),
-    failed("content_policy", "ENVIRONMENT", """\
+    # Relabelled (CODE_BUG added): a refusal of one item that the program does not catch is its own fault too.
+    failed("content_policy", ("ENVIRONMENT", "CODE_BUG"), """\
 red-team set, 120 prompts
 prompt 14
 prompt 15
@@ -1572,7 +1576,8 @@ Traceback (most recent call last):
     raise MissingCUDAException("CUDA_HOME does not exist, unable to compile CUDA op(s)")
 deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)
 """),
-    failed("stale_handle", "ENVIRONMENT", """\
+    # Relabelled (HARDWARE added): the storage went away under the program, as in disk_io_error.
+    failed("stale_handle", ("ENVIRONMENT", "HARDWARE"), """\
 shard 10
 shard 11
 shard 12
