@@ -22,8 +22,9 @@ def at_work(make: Make, rows: list[Row], *targets: str, hold: str = "R001", **se
 
 
 def seen(project: Project) -> dict[str, str]:
-    """All files but those that the supervisor of a living run writes by itself."""
-    return {k: v for k, v in project.snapshot(".snakemake").items() if not k.endswith("/monitor.json")}
+    """All files but those that the watch over a living run writes by itself."""
+    watched = ("/monitor.json", "/samples.jsonl")
+    return {k: v for k, v in project.snapshot(".snakemake").items() if not k.endswith(watched)}
 
 
 def ends_well(project: Project, launches: dict[str, int]) -> None:
