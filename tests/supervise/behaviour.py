@@ -78,6 +78,21 @@ def recovers_from_oom(_: int) -> None:
     well(1, 4)
 
 
+def talks_much(_: int) -> None:
+    """Print until the log has been moved aside, then on until the next look has read the new one."""
+    log = Path(os.environ["RUNHERD_WORKDIR"]).parent / "attempts" / "1"
+    monitor = log.parents[1] / "monitor.json"
+    step, told = 0, None
+    while told is None or monitor.stat().st_mtime_ns == told:
+        step += 1
+        say(f"step {step}/1000000 loss 0.5 {'.' * 60}")
+        time.sleep(0.001)
+        if told is None and (log / "log.1.txt").exists():
+            told = monitor.stat().st_mtime_ns
+            (CONTROL / f"{RUN}.said").write_text('"rotated"\n')
+    well(1)
+
+
 def holds_gpu(_: int) -> None:
     (CONTROL / f"{RUN}.gpus").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "unset"))
     step = 0

@@ -39,7 +39,7 @@ def unlocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_second_host_waits_and_says_so(live: Callable[..., Live], unlocked: Path) -> None:
     """Host B is asked for what host A carries: it names A, starts nothing, and returns when A's run has ended."""
-    project = live({"R": {"params": {"behaviour": "slow_and_quiet"}}})
+    project = live({"R": {"params": {"behaviour": "slow_and_quiet"}, "monitor": {"stale_s": 600}}})
     first = project.launcher("R", on("hosta"), unlocked)
     project.until((project.control / "R.ready").exists, "the program is at work on A")
     second = project.launcher("R", on("hostb"), unlocked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,19 @@ def test_exit_code_is_not_lost_in_a_pipe(done: Live) -> None:
     """`program | tee log` ends with the program's code, though tee's is 0 and the result is whole."""
     [exited] = done.kinds("piped", "exited")
     assert exited["code"] == 3 and done.ended("piped")[0] == "blocked"
+
+
+def test_log_is_bounded_and_the_reader_follows(live: Callable[..., Live]) -> None:
+    """A program that talks without end keeps one file of the log behind it; its progress is still seen, it ends well."""
+    project = live({"talker": does("talks_much", execution={"log_max_mib": 0.05})})
+    project.launch("talker")
+    folder = project.run_dir("talker") / "attempts" / "1"
+    assert project.ended("talker") == ("done", "") and project.reasons("talker") == ["first"]
+    assert (folder / "log.1.txt").stat().st_size > 0.05 * 2**20
+    assert "[runherd] the log was larger than 0.05 MiB" in (folder / "log.txt").read_text()
+    seen = [json.loads(line) for line in (project.control / "talker.said").read_text().splitlines()]
+    assert seen[-1] == "rotated"
+    assert json.loads((project.run_dir("talker") / "monitor.json").read_text())["counters"]["progress"]["done"] > 1000
 
 
 def test_healthy_job_is_left_alone(live: Callable[..., Live]) -> None:

@@ -113,6 +113,8 @@ class Execution(Section):
     """Environment variables; `${NAME}` takes a value from the launcher's environment."""
     identity_env: list[str] | None = None
     """Names of variables in `env` that can change the outcome."""
+    log_max_mib: Positive | None = None
+    """A log larger than this is moved to `log.1.txt` and begun anew."""
     gpu_provider: Literal["local", "remote", "slurm", "vast", "modal"] | None = None
     """Who provides the GPUs, for the cost record."""
     usd_per_gpu_hour: NotNegative | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd import ledger
 from runherd.files import read_json
-from runherd.lifecycle import finish, samples
+from runherd.lifecycle import finish, logsize, samples
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
 
@@ -32,6 +32,9 @@ def look(place: Place, number: int) -> str:
     _sample(place, number)
     target = own.target(str(place.dir), alive=True)
     _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
+    most_mib = (data.get("execution") or {}).get("log_max_mib")
+    if most_mib:
+        logsize.bound(place.layout.log(place.run_id, number), float(most_mib))
     sentence = f"{judgement.state}: {judgement.sentence}"
     acts = judgement.action in ACTS and judgement.state in STOPS and _healing(data)
     if acts and not _still_writes(place, judgement.state, data):
