@@ -53,10 +53,7 @@ class Series(Project):
         self.write("configs/_defaults/rtv.yaml", {"evaluator": {"mock": False}, "limit": 140})
         for run_id, _, _, skill in PHASES:
             if skill is not None:
-                shown = {"smoke": {"shows": [rf"skill {re.escape(str(skill))}\b"]}}
-                self.write(
-                    f"configs/runs/{run_id}.yaml", {"baseline": "E0", "params": {"skill": skill}, "conformance": shown}
-                )
+                self.phase(run_id, skill, rf"skill {skill}\b")
         lines = [
             f"| {i} | {stage} | one change | rtv | D | gpt4o | {seed} | MUST | TODO | |" for i, stage, seed, _ in PHASES
         ]
@@ -71,6 +68,11 @@ class Series(Project):
         self.git("add", "Snakefile", "configs", "tracker")
         self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "begin")
         return self
+
+    def phase(self, run_id: str, skill: float, shows: str) -> None:
+        """The run's own file: its one change, and what the log of a one-item run has to show of it."""
+        plan = {"smoke": {"shows": [shows]}}
+        self.write(f"configs/runs/{run_id}.yaml", {"baseline": "E0", "params": {"skill": skill}, "conformance": plan})
 
     def write(self, name: str, body: dict[str, Any]) -> None:
         path = self.root / name
@@ -202,6 +204,23 @@ def test_a_second_start_stops_at_the_same_gate_and_launches_nothing(series: Seri
     assert {"gates/E3.json", str(VARIANCE), "runs/E3/result.json", "tracker/EXPERIMENT_TRACKER.md"} <= before.keys()
     series.snakemake(timeout_s=DEADLINE_S).failed()
     assert records(series) == before
+
+
+def test_a_person_may_let_it_go_on_and_a_phase_must_realise_its_plan(series: Series, stopped: Done) -> None:
+    """An override opens E3's gate and stays visible; E4 is launched only once its smoke run shows what is claimed."""
+    series.runherd("gate", "E3", "--override", "E4 brings the timeline back").ok()
+    assert series.verdict_cell("E3").startswith("FAIL (1 of 2 criteria met), overridden by ")
+    series.phase("E4", 0.7, "observe called")
+    said = series.snakemake("gate_E4", timeout_s=DEADLINE_S).failed()
+    assert "E4: the smoke run's log does not show 'observe called'" in said.text
+    assert not (series.run_dir("E4") / "events.jsonl").exists()
+    series.phase("E4", 0.7, r"skill 0\.7")
+    series.snakemake("gate_E4", timeout_s=DEADLINE_S).ok()
+    assert checks(series, "E4")["numbers"]["runs"]["E4"]["outcome"] == "gain"
+    assert series.passed("E3") and series.passed("E4") and series.cell("E5") == "TODO"
+    record = series.gate("E3")
+    assert record is not None and record["verdict"] == "FAIL"
+    assert record["override"]["why"] == "E4 brings the timeline back"
 
 
 def records(series: Series) -> dict[str, tuple[int, str]]:
