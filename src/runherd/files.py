@@ -83,7 +83,7 @@ class Layout:
         return self.attempt_dir(run_id, attempt) / "samples.jsonl"
 
     def record(self, run_id: str, kind: str) -> Path:
-        """`kind`: result, validation, cost, diagnosis, dryrun, monitor."""
+        """`kind`: result, validation, cost, diagnosis, dryrun, monitor, guard."""
         return self.run_dir(run_id) / f"{kind}.json"
 
     def items(self, run_id: str) -> Path:

@@ -102,3 +102,20 @@ def test_every_chain_of_restarts_ends(
         raise AssertionError("resumed without end")
     if isinstance(decision, End) and decision.status == "done":
         assert whole and (code == 0 or (foreign and lost)) and stop is None
+
+
+@pytest.mark.parametrize(
+    ("env", "accepted", "status"),
+    [
+        ({"OPENAI_BASE_URL": "http://b"}, False, "resume"),
+        ({"OPENAI_BASE_URL": "http://b", "GPT_MODEL": "other"}, False, "blocked"),
+        ({"OPENAI_BASE_URL": "http://b", "GPT_MODEL": "other"}, True, "resume"),
+    ],
+)
+def test_a_fallback_to_another_model_is_no_heal(env: dict[str, str], accepted: bool, status: str) -> None:
+    """A fallback that would answer with another model stops, unless the configuration accepts it."""
+    down = Failure("PROXY_DOWN", "refused", "connection refused", restart_can_help=True)
+    outcome = after(ends(code=1), down, heal__proxy_fallback_env=env, heal__accept_other_endpoint=accepted)
+    assert (outcome.status if isinstance(outcome, End) else "resume") == status
+    if isinstance(outcome, Resume):
+        assert outcome.change["execution.env"] == env and outcome.change["execution.workers"] == 1

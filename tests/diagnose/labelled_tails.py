@@ -130,8 +130,8 @@ for _cls, _raised in [
         "CODE_BUG",
         'RuntimeError: Error(s) in loading state_dict for ViT:\n\tMissing key(s) in state_dict: "head.weight".',
     ),
-    ("CODE_BUG", "ModuleNotFoundError: No module named 'decord'"),
-    ("CODE_BUG", "FileNotFoundError: [Errno 2] No such file or directory: '/data/val.json'"),
+    ("ENVIRONMENT", "ModuleNotFoundError: No module named 'decord'"),
+    ("ENVIRONMENT", "FileNotFoundError: [Errno 2] No such file or directory: '/data/val.json'"),
     ("CODE_BUG", "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
     ("CODE_BUG", "RuntimeError: CUDA error: device-side assert triggered"),
     (

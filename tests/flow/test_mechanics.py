@@ -125,21 +125,23 @@ def test_handed_over_targets_go_before_config(argv: list[str], targets: list[str
     assert controller.with_targets(argv, targets, ["run_R2"]) == wanted
 
 
-@pytest.mark.parametrize(
-    ("snakefile", "target"),
-    [
-        ("include: {0!r}\n", "all"),
-        ("module m:\n    snakefile: {0!r}\n    config: config\nuse rule * from m as x_*\n", "x_all"),
-    ],
-    ids=["include", "renamed"],
-)
-def test_other_ways_to_use_the_snakefile(make: Make, snakefile: str, target: str) -> None:
-    """A bare include has our default target; a module with renamed rules works by its names."""
+def test_a_bare_include_without_a_target_says_so(make: Make) -> None:
+    """An included Snakefile has no default target: no silent "Nothing to be done"; by name it works."""
     project = make([Row("R001")])
-    (project.root / "Snakefile").write_text(snakefile.format(str(CHECKOUT / "Snakefile")))
-    project.snakemake(*([] if target == "all" else [target])).ok()
+    (project.root / "Snakefile").write_text(f"include: {str(CHECKOUT / 'Snakefile')!r}\n")
+    assert "no target was asked for" in project.snakemake().text
+    assert "no target was asked for" not in project.snakemake("all").ok().text
     assert project.cell("R001") == "DONE"
-    assert "Nothing to be done" in project.snakemake(*([] if target == "all" else [target])).ok().text
+
+
+def test_a_module_with_renamed_rules(make: Make) -> None:
+    """`use rule * from m as x_*`: the renamed default target carries everything through."""
+    project = make([Row("R001")])
+    text = "module m:\n    snakefile: {0!r}\n    config: config\n\n\nuse rule * from m as x_*\n"
+    (project.root / "Snakefile").write_text(text.format(str(CHECKOUT / "Snakefile")))
+    project.snakemake("x_all").ok()
+    assert project.cell("R001") == "DONE"
+    assert "Nothing to be done" in project.snakemake("x_all").ok().text
 
 
 HEAVY = {"pandas", "pydantic", "scipy", "jinja2", "rich", "markdown_it", "sklearn"}

@@ -55,6 +55,26 @@ def test_a_gate_that_does_not_pass_and_is_overridden(
     assert json.loads(capsys.readouterr().out)["override"]["why"] == "good enough for the pilot"
 
 
+def test_the_trackers_gate_table_shows_the_verdict_and_the_override(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One cell is written; one with a person's words stays, and why is said."""
+    build(project, 0.5)
+    head = "| Run ID | Milestone | Status |\n|---|---|---|\n| A1 | M2 | DONE |\n| B1 | M2 | DONE |\n\n"
+    table = head + "| Gate | Asks | Verdict |\n|---|---|---|\n| M1 | x | |\n| M2 | a win | %s |\n"
+    path = project.root / "tracker" / "EXPERIMENT_TRACKER.md"
+    path.write_text(table % "open")
+    assert call(project, "gate", "M2") == 4
+    assert path.read_text() == table % "FAIL (1 of 2 criteria met)"
+    assert call(project, "gate", "M2", "--override", "good enough") == 0
+    assert "FAIL (1 of 2 criteria met), overridden by " in path.read_text()
+    assert capsys.readouterr().err == ""
+    path.write_text(table % "let us talk about it")
+    assert call(project, "gate", "M2") == 0
+    assert path.read_text() == table % "let us talk about it"
+    assert "line 9 says 'let us talk about it'" in capsys.readouterr().err
+
+
 def test_an_unknown_stage_is_a_mistake_of_the_user(project: Project) -> None:
     """With the stages that there are."""
     build(project)

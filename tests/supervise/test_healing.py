@@ -102,7 +102,7 @@ def test_stale_is_stopped_and_resumed(healed: Live) -> None:
     """Alive, but still for monitor.stale_s: its tree is stopped, the reason is in ledger and log, it is resumed."""
     assert healed.ended("stale") == ("done", "")
     assert healed.reasons("stale") == ["first", "stale"] and stopping(healed, "stale") == ["stale"]
-    assert "[runherd] stopping this attempt: stale" in log(healed, "stale")
+    assert "stopping this attempt: stale" in log(healed, "stale")
     assert healed.cell("stale") == "DONE"
 
 

@@ -27,7 +27,7 @@ def wrap(folder: Path, *programs: str, **command: Any) -> tuple[dict[str, Any], 
     (folder / "command.json").write_text(json.dumps({"steps": steps, **command}))
     lock = os.open(folder / "program.lock", os.O_RDWR | os.O_CREAT)
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FD": str(lock)},
+        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FDS": str(lock)},
         pass_fds=[lock], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
     )  # fmt: skip
     os.close(lock)
@@ -68,7 +68,7 @@ def test_program_that_cannot_be_started(tmp_path: Path) -> None:
     (folder / "command.json").write_text(json.dumps({"steps": [step]}))
     lock = os.open(folder / "program.lock", os.O_RDWR | os.O_CREAT)
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FD": str(lock)},
+        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FDS": str(lock)},
         pass_fds=[lock], capture_output=True, text=True,
     )  # fmt: skip
     os.close(lock)

@@ -20,6 +20,7 @@ from runherd.supervise.place import Place
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 4.0
+OWN_SNAKEFILE = "runherd.smk"  #: what `runherd init` writes beside a workflow that is there already
 CANCEL_MARGIN_S = 15.0
 
 
@@ -66,13 +67,14 @@ def start_controller(args: argparse.Namespace) -> int:
     from runherd.workflow.controller import hand_over
 
     root = Path.cwd()
-    if not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
+    own = ["-s", OWN_SNAKEFILE] if (root / OWN_SNAKEFILE).exists() else []
+    if not own and not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
     if locks.is_held(layout.controller_lock()):
         print(hand_over(layout, args.targets))
         return exitcodes.RUNNING
-    argv = [sys.executable, "-m", "snakemake", *args.targets]
+    argv = [sys.executable, "-m", "snakemake", *args.targets, *own]
     if args.cores or not (root / "profiles" / "default" / "config.yaml").exists():
         argv += ["--cores", args.cores or "all"]
     if args.config:

@@ -58,6 +58,7 @@ def gate(args: argparse.Namespace, *, load: Evidence | None = None) -> int:
     """Judge a stage, write the verdict and print it: 0 when the gate opens, 4 when not."""
     from runherd.gates import judge_stage, record_override, who_am_i
     from runherd.gates.project import find_project, load_evidence
+    from runherd.steps.gate import show_in_tracker
 
     project = find_project(args.root.resolve())
     runs = (load or load_evidence)(project, args.stage)
@@ -71,6 +72,8 @@ def gate(args: argparse.Namespace, *, load: Evidence | None = None) -> int:
         print(json.dumps(verdict.to_json(), indent=1, ensure_ascii=False))
     else:
         print(describe(verdict))
+    for line in show_in_tracker(project.tracker, verdict, project.aliases):
+        print(f"runherd: {line}", file=sys.stderr)
     return exitcodes.OK if verdict.opens else exitcodes.BLOCKED
 
 

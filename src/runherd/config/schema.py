@@ -68,9 +68,11 @@ class Execution(Section):
     segment_parallel_workers: AtLeastOne | None = None
     """Segments that one precompute worker handles at a time."""
     dual_backend: bool | None = None
-    """Use two endpoints at once; takes the model layer's `when_dual` block."""
+    """Use two endpoints at once; takes the model layer's `when_dual` block, and the guard where `endpoints` are listed."""
+    guard: bool | None = None
+    """Send the run's model calls through a guard of its own; null: only with `dual_backend` and `endpoints`."""
     max_concurrent_vlm: AtLeastOne | None = None
-    """Model calls in flight at a time."""
+    """Model calls in flight at a time; the guard takes 30 with `dual_backend` where only the default is set."""
     vlm_max_retries: Count | None = None
     """Retries of one model call."""
     vlm_retry_base_delay_s: NotNegative | None = None
@@ -142,8 +144,6 @@ class Monitor(Section):
     """Hit ratio below which the cache is cold."""
     progress: str | None = None
     """Regular expression with groups `done` and `total` for progress lines in the log."""
-    quota_per_min: Positive | None = None
-    """Rate-limit answers per minute, rising, that mean API_QUOTA."""
     sample_s: Positive | None = None
     """Seconds between two GPU samples."""
     signatures: str | list[str] | None = None
@@ -347,6 +347,42 @@ class Endpoint(Section):
     """Model name that the endpoint is asked for."""
 
 
+class GuardedEndpoint(Section):
+    name: Name
+    """Name in counters and findings."""
+    url: Name
+    """Base URL up to and with `/v1`; `${NAME}` takes a value from the environment, `{model}` is the model's name."""
+    weight: Positive | None = None
+    """Share of the calls; null: 65 and 35 for two endpoints, else equal."""
+    max_concurrent: AtLeastOne | None = None
+    """Calls in flight at this endpoint; null: its share of `execution.max_concurrent_vlm`."""
+    key_env: str | None = None
+    """Environment variable that holds its key; null: the program's own key is passed on."""
+    key_header: str | None = None
+    """Header of the key; null: `Authorization`, as Bearer."""
+    token_command: Template | None = None
+    """Command that prints a token (text, or JSON with `accessToken`); run once, and again after a 401."""
+    models: dict[str, str] | None = None
+    """Model name of the program to the endpoint's own name for it; a finding in the validation."""
+    serves: list[str] | None = None
+    """Models that it serves, by its own names; null: `/v1/models` is asked."""
+    check_models: bool | None = None
+    """Ask `/v1/models`, and drop the endpoint for models that are not listed; null: yes."""
+    second_phase: list[str] | None = None
+    """Models whose second phase (`/phase-b/v1`, `X-Runherd-Phase: b`, `/responses`) stays on this endpoint."""
+
+
+class Guard(Section):
+    cooldown_s: Positive | None = None
+    """Seconds that a failing endpoint is left alone before one call tries it again."""
+    failures: AtLeastOne | None = None
+    """Failed calls in a row (403, 5xx, time-outs) that count as failing; a refused connection does at once."""
+    timeout_s: Positive | None = None
+    """Seconds without a byte after which an endpoint's answer counts as failed."""
+    clamp: dict[str, AtLeastOne] | None = None
+    """Pattern of model names to calls in flight at a time."""
+
+
 class Evaluator(Section):
     command: Template
     """Command of runs of this benchmark that name none."""
@@ -419,6 +455,9 @@ class RunSettings(Section):
     pipeline: Pipeline | None = None
     dataset: Dataset | None = None
     endpoint: Endpoint | None = None
+    endpoints: list[GuardedEndpoint] | None = None
+    """Endpoints of the guard."""
+    guard: Guard | None = None
     evaluator: Evaluator | None = None
     notify: Notify | None = None
     report: Report | None = None

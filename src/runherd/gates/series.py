@@ -9,6 +9,7 @@ stays as it is.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,12 +109,26 @@ def ensure_variances(
         path = variance_path(layout, study)
         if not path.exists():
             try:
-                files.write_json(path, _to_json(measure(entry, context, now), entry, criteria))
+                save_once(path, _to_json(measure(entry, context, now), entry, criteria))
             except CannotJudge:
                 continue
         if (saved := read_variance(layout, path)) is not None:
             found[study] = saved
     return found
+
+
+def save_once(path: Path, record: Any) -> None:
+    """Write `record`, whole, unless the file is there: of two gates judged at a time the first one's stays."""
+    new = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    files.write_json(new, record)
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def read_variance(layout: files.Layout, path: Path) -> BaselineVariance | None:

@@ -16,6 +16,7 @@ from runherd.files import encode_id, write_json
 from runherd.lifecycle import checkpoints
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
+from runherd.lifecycle.guarded import Guarded
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
@@ -55,18 +56,21 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     names = step_names(spec)
     frozen = frozen_spec(place)
     root = str(frozen.get("code_root") or layout.root)
+    attempt_dir = layout.attempt_dir(run_id, number)
+    guarded = Guarded(spec, attempt_dir / "guard.json", layout.record(run_id, "guard"), place.history().gen)
     steps: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         values = CommandValues(
             root=root, spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
-            gpus=chosen.uuids, step=i if len(names) > 1 else None,
+            gpus=chosen.uuids, step=i if len(names) > 1 else None, base_url=guarded.base_url,
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
         rendered = render_command(spec, values)
         shown, taken = _kept_apart(spec, {**env, **rendered.env})
+        shown, taken = shown | guarded.env(), {k: v for k, v in taken.items() if k not in guarded.env()}
         steps.append(
             {
-                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": shown,
+                "name": name or "run", "argv": guarded.argv(rendered.to_argv()), "cwd": rendered.cwd, "env": shown,
                 "env_taken": taken,
                 "done_mark": str(_mark(place, name or str(i), spec.identity)) if i < len(names) - 1 else None,
             }

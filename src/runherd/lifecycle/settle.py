@@ -11,6 +11,7 @@ from runherd.history import Attempt, History
 from runherd.lifecycle import records
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import operational, spec_data
+from runherd.lognote import note_action
 from runherd.supervise.place import Place
 
 SHUTDOWN_WINDOW_S = 30.0  #: the supervisor was told to go this close to the program's end: a shutdown
@@ -109,8 +110,8 @@ def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Re
     )  # fmt: skip
     change = f"; changed: {decision.change}" if decision.change else ""
     wait = f" after {decision.delay_s:g} s" if decision.delay_s else ""
-    with place.layout.log(place.run_id, attempt.number).open("a") as log:
-        log.write(f"[runherd] attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}\n")
+    text = f"attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}"
+    note_action(place.layout.log(place.run_id, attempt.number), text)
 
 
 def _end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any, decision: heal.End) -> None:

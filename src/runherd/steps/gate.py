@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,10 +39,25 @@ def main(argv: Sequence[str]) -> int:
 
 
 def judge_stage(plan: Plan, stage: str) -> Verdict:
-    """Judge from records and plan, and write the verdict."""
-    layout = Layout(Path(plan.root), **plan.paths)
-    path = Path(plan.root) / plan.criteria if plan.criteria else None
-    return gates.judge_stage(layout, stage, path, [evidence(layout, r) for r in plan.runs], now=clock.now())
+    """Judge from records and plan, and write the verdict, into the tracker too where it has a place for it."""
+    from runherd.config import load_project
+
+    root = Path(plan.root)
+    layout = Layout(root, **plan.paths)
+    path = root / plan.criteria if plan.criteria else None
+    found = [evidence(layout, r) for r in plan.runs]
+    verdict = gates.judge_stage(layout, stage, path, found, now=clock.now())
+    for line in show_in_tracker(root / plan.tracker, verdict, load_project(root).columns):
+        print(f"[gate {stage}] {line}")
+    return verdict
+
+
+def show_in_tracker(path: Path, verdict: Verdict, aliases: Mapping[str, str]) -> list[str]:
+    """Write the verdict into the tracker's gate table or stage section; why not, if there is one that refuses."""
+    from runherd import tracker
+
+    shown = tracker.update_verdict(path, verdict.stage, verdict.verdict, verdict.headline, aliases=aliases)
+    return [f"the verdict is not shown in {path.name}: {shown.refused}"] if shown.refused else []
 
 
 def evidence(layout: Layout, run: RunPlan) -> RunEvidence:

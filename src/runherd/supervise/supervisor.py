@@ -21,6 +21,7 @@ from typing import Any
 from runherd import clock, evidence, lease, ledger, locks, processes
 from runherd.files import read_json
 from runherd.history import Attempt
+from runherd.lognote import note_action
 from runherd.processes import Life
 from runherd.supervise import facts, spawn
 from runherd.supervise.place import Place
@@ -162,7 +163,7 @@ class Supervisor:
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
         env[processes.TOKEN_VARIABLE] = token
-        env["RUNHERD_LOCK_FD"] = str(lock_fd)
+        env["RUNHERD_LOCK_FDS"] = ",".join(map(str, [lock_fd, *gpu_locks]))
         wrapper = str(Path(__file__).with_name("wrapper.py"))
         log_path = self.layout.log(self.place.run_id, number)
         with log_path.open("ab") as log:
@@ -284,7 +285,7 @@ class Supervisor:
     def stop(self, last: Attempt, cause: str, detail: str, plan: dict[str, Any]) -> None:
         """End the program's tree, gently first; the wrapper lives on to write the exit down."""
         self.place.record(ledger.Stopping(last.gen, last.number, cause, detail))
-        self.append_to_log(last.number, f"[runherd] stopping this attempt: {cause}: {detail}")
+        note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
         self.end_program(last.number, float(plan.get("grace_s") or 30.0))
 
     def end_program(self, number: int, grace_s: float) -> None:
@@ -297,10 +298,6 @@ class Supervisor:
         processes.end_tree(str(facts.command(self.place, number).get("token", "")), roots, spare, grace_s)
         if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
             processes.send(program, signal.SIGKILL)
-
-    def append_to_log(self, number: int, line: str) -> None:
-        with self.layout.log(self.place.run_id, number).open("a") as log:
-            log.write(f"{line}\n")
 
     # -- ending ----------------------------------------------------------------
     def settle(self, number: int, lost: bool) -> None:

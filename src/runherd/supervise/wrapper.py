@@ -3,8 +3,9 @@
 Run by path under `python -I -S` (standard library only, no package import),
 with the folder of the attempt as its argument. It reads `command.json`, runs
 the steps in order, and writes `process.json` (who runs) and `exit.json` (how
-it ended). It inherits the descriptor of the run's program lock and passes it
-on: as long as a process of the program lives, no second one can be started.
+it ended). It inherits the descriptors of the run's program lock and of its GPU
+locks and passes them on: as long as a process of the program lives, no second
+one can be started, and nobody else gets its GPUs.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def main(folder: str) -> int:
         bound = int(limits["address_space_mib"]) << 20
         resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
         how = "RLIMIT_AS"
-    lock_fd = int(os.environ.pop("RUNHERD_LOCK_FD"))
+    lock_fds = [int(fd) for fd in os.environ.pop("RUNHERD_LOCK_FDS").split(",")]
     started, began = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
     counted = group or _own_memory_group()
     killed = _oom_kills(counted)
@@ -79,7 +80,7 @@ def main(folder: str) -> int:
         mark = step["done_mark"]  # of every step but the last
         if mark and os.path.exists(mark):
             continue
-        end = _run(folder, step, lock_fd, usage, group, how)
+        end = _run(folder, step, lock_fds, usage, group, how)
         if end["code"] != 0:
             break
         if mark:
@@ -157,7 +158,7 @@ def _oom_kills(group: str | None) -> int | None:
 
 
 def _run(
-    folder: str, step: dict, lock_fd: int, usage: list, group: str | None, how: str  # type: ignore[type-arg]
+    folder: str, step: dict, lock_fds: list, usage: list, group: str | None, how: str  # type: ignore[type-arg]
 ) -> dict[str, object]:
     env = dict(os.environ)
     env.update(step["env"])
@@ -166,7 +167,7 @@ def _run(
     try:
         child = subprocess.Popen(
             step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,
-            pass_fds=[lock_fd], process_group=0, preexec_fn=(lambda: _join(group)) if group else None,
+            pass_fds=lock_fds, process_group=0, preexec_fn=(lambda: _join(group)) if group else None,
         )  # fmt: skip
     except OSError as e:
         print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)

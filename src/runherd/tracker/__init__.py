@@ -2,6 +2,7 @@
 
 `read` and `parse` understand a tracker, `apply` and `update` change the cells
 that are ours (status, result, our part of the notes) and no other byte.
+`update_verdict` shows a gate's verdict where the tracker has a place for it.
 Names are loaded when they are first used: who only names a `Status` pays for
 no table reader.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runherd.tracker.finding import find
+    from runherd.tracker.gate_table import show_verdict, update_verdict
     from runherd.tracker.model import Applied, Document, Outcome, Priority, Row, Status, Update
     from runherd.tracker.reading import parse, read
     from runherd.tracker.storage import update
@@ -22,7 +24,9 @@ _HOME = {
     "find": "finding",
     "parse": "reading",
     "read": "reading",
+    "show_verdict": "gate_table",
     "update": "storage",
+    "update_verdict": "gate_table",
 }
 
 __all__ = [
@@ -37,7 +41,9 @@ __all__ = [
     "find",
     "parse",
     "read",
+    "show_verdict",
     "update",
+    "update_verdict",
 ]
 
 

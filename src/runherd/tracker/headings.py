@@ -36,12 +36,13 @@ _STATUS_LABEL = re.compile(r"^\s*(?:status|state|状态)\s*[:：=]\s*", re.I)
 
 def stage_of(path: Iterable[str]) -> str | None:
     """Return the stage token of the nearest heading that has one: M1, "Phase 2"."""
-    for text in path:
-        match = _STAGE.search(plain(text))
-        if match:
-            token = " ".join(match.group().split())
-            return token if len(token) > 5 else token[0].upper() + token[1:]
-    return None
+    return next((found for text in path for found in stages_in(text)[:1]), None)
+
+
+def stages_in(text: str) -> list[str]:
+    """Return every stage token of a text, in order."""
+    tokens = [" ".join(match.group().split()) for match in _STAGE.finditer(plain(text))]
+    return [token if len(token) > 5 else token[0].upper() + token[1:] for token in tokens]
 
 
 def priority_of(path: Iterable[str]) -> Priority | None:

@@ -13,19 +13,30 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from runherd.tracker.model import Applied, Outcome, Update
+from runherd.tracker.model import Outcome, Update
 from runherd.tracker.writing import apply
 
 _MAX_ROUNDS = 50
 _POLL_S = (0.002, 0.02)
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """The whole update cannot be made now; the text says why."""
+
+
+class _Changed(Protocol):
+    """What a change of a tracker's bytes gives: at least the bytes."""
+
+    @property
+    def data(self) -> bytes: ...
+
+
+_C = TypeVar("_C", bound=_Changed)
 
 
 def update(
@@ -45,29 +56,38 @@ def update(
     if not wanted:
         return Outcome()
     try:
-        applied, changed = _locked_rewrite(Path(os.path.realpath(path)), wanted, lock_timeout_s, aliases)
-    except _Refused as reason:
+        applied, changed = rewrite(
+            path, lambda data: apply(data, wanted, aliases=aliases), lock_timeout_s=lock_timeout_s
+        )
+    except Refused as reason:
         return Outcome(refused={u.run_id: str(reason) for u in wanted})
-    except OSError as error:
-        why = f"{path.name}: {error.strerror or error}"
-        return Outcome(refused={u.run_id: why for u in wanted})
     return Outcome(dict(applied.statuses), _joined(applied.refused), changed)
 
 
-def _locked_rewrite(
-    real: Path, wanted: list[Update], timeout_s: float, aliases: Mapping[str, str] | None
-) -> tuple[Applied, bool]:
+def rewrite(path: Path, change: Callable[[bytes], _C], *, lock_timeout_s: float = 10) -> tuple[_C, bool]:
+    """Put what `change` makes of the file's bytes in place: (what it gave, whether the file was replaced).
+
+    `change` is pure, and called anew when somebody else changes the file
+    meanwhile. Raises `Refused` for what a file system or a person may do.
+    """
+    try:
+        return _locked_rewrite(Path(os.path.realpath(path)), change, lock_timeout_s)
+    except OSError as error:
+        raise Refused(f"{path.name}: {error.strerror or error}") from error
+
+
+def _locked_rewrite(real: Path, change: Callable[[bytes], _C], timeout_s: float) -> tuple[_C, bool]:
     """Lock, rewrite, and again under a new lock while somebody else changes the file."""
     deadline = time.monotonic() + timeout_s
     for _ in range(_MAX_ROUNDS):
         fd = _lock_current(real, deadline, timeout_s)
         try:
-            done = _rewrite(real, fd, wanted, aliases)
+            done = _rewrite(real, fd, change)
         finally:
             os.close(fd)
         if done is not None:
             return done
-    raise _Refused(f"{real.name} changed under every attempt to write it")
+    raise Refused(f"{real.name} changed under every attempt to write it")
 
 
 def _joined(refused: list[tuple[str, str]]) -> dict[str, str]:
@@ -95,15 +115,15 @@ def _open(real: Path) -> int:
     try:
         mode = real.stat().st_mode
     except FileNotFoundError:
-        raise _Refused(f"{real.name}: the tracker is gone") from None
+        raise Refused(f"{real.name}: the tracker is gone") from None
     if not stat.S_ISREG(mode):
-        raise _Refused(f"{real.name} is not a regular file")
+        raise Refused(f"{real.name} is not a regular file")
     if not mode & 0o222:
-        raise _Refused(f"{real.name} is read-only (mode {stat.S_IMODE(mode):04o})")
+        raise Refused(f"{real.name} is read-only (mode {stat.S_IMODE(mode):04o})")
     try:
         return os.open(real, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:
-        raise _Refused(f"{real.name}: no permission to write it") from None
+        raise Refused(f"{real.name}: no permission to write it") from None
 
 
 def _wait_for_lock(fd: int, real: Path, deadline: float, timeout_s: float) -> None:
@@ -113,7 +133,7 @@ def _wait_for_lock(fd: int, real: Path, deadline: float, timeout_s: float) -> No
             return
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise _Refused(f"{real.name} was locked by another process for {timeout_s:g} s") from None
+                raise Refused(f"{real.name} was locked by another process for {timeout_s:g} s") from None
             _pause()
         if not _same_file(fd, real):
             return
@@ -148,22 +168,20 @@ class _New:
         _remove(self.path)
 
 
-def _rewrite(
-    real: Path, fd: int, wanted: list[Update], aliases: Mapping[str, str] | None
-) -> tuple[Applied, bool] | None:
-    """Read, apply, put in place; None when somebody changed the file meanwhile.
+def _rewrite(real: Path, fd: int, change: Callable[[bytes], _C]) -> tuple[_C, bool] | None:
+    """Read, change, put in place; None when somebody changed the file meanwhile.
 
     Then the lock that we hold is of a file that is the tracker no longer.
     """
     data, seen = _read_settled(real)
-    applied = apply(data, wanted, aliases=aliases)
-    if applied.data == data:
-        return applied, False
-    new = _write_beside(real, applied.data, seen)
+    changed = change(data)
+    if changed.data == data:
+        return changed, False
+    new = _write_beside(real, changed.data, seen)
     try:
         if not (_same_file(fd, real) and _unchanged(real, data, seen)):
             return None
-        return (applied, True) if _put_in_place(new, real, data, seen) else None
+        return (changed, True) if _put_in_place(new, real, data, seen) else None
     finally:
         new.discard()
 
@@ -195,7 +213,7 @@ def _read_settled(path: Path) -> tuple[bytes, os.stat_result]:
         if _fingerprint(before) == _fingerprint(after) and len(data) == after.st_size:
             return data, after
         _pause()
-    raise _Refused(f"{path.name} does not stop changing")
+    raise Refused(f"{path.name} does not stop changing")
 
 
 def _fingerprint(stat_result: os.stat_result) -> tuple[int, int, int]:
@@ -236,7 +254,7 @@ def _own(fd: int, like: os.stat_result) -> None:
     try:
         os.fchown(fd, like.st_uid, like.st_gid)
     except PermissionError:
-        raise _Refused(
+        raise Refused(
             f"the file belongs to uid {like.st_uid}, gid {like.st_gid}, which ours could not keep"
         ) from None
 

@@ -54,8 +54,7 @@ def _apply(data: bytes, wanted: list[Update], aliases: Mapping[str, str] | None)
     statuses = {run_id: _shown(draft, sites[run_id]) for run_id in draft.touched}
     if not any(text[a:b] != new for (a, b), new in draft.edits.items()):
         return Applied(data, draft.touched, draft.refused, statuses)
-    new_text = _edited(text, draft.edits)
-    why = _differs_elsewhere(reading, scan(new_text), draft)
+    new_text, why = edited(reading.scan, draft.edits)
     if why:
         ids = list(dict.fromkeys(u.run_id for u in wanted))
         return Applied(data, [], [(run_id, f"the write was undone: {why}") for run_id in ids])
@@ -152,6 +151,12 @@ def _raw_statuses(reading: Reading, number: int | None) -> list[str]:
     return raws
 
 
+def edited(before: Scan, edits: Mapping[tuple[int, int], str]) -> tuple[str, str | None]:
+    """The text after `edits` (spans of cells in `before`), and why it must not be written, or None."""
+    text = _edited(before.text, edits)
+    return text, _differs_elsewhere(before, scan(text), edits)
+
+
 def _edited(text: str, edits: Mapping[tuple[int, int], str]) -> str:
     parts, at = [], 0
     for (start, end), new in sorted(edits.items()):
@@ -160,38 +165,39 @@ def _edited(text: str, edits: Mapping[tuple[int, int], str]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _differs_elsewhere(before: Reading, after: Scan, draft: _Draft) -> str | None:
+def _differs_elsewhere(old: Scan, after: Scan, edits: Mapping[tuple[int, int], str]) -> str | None:
     """Compare the text before with the new one read again; None when only the intended cells differ."""
-    old = before.scan
     if len(old.tables) != len(after.tables) or len(old.items) != len(after.items):
         return "the tables would no longer be the same"
     for old_table, new_table in zip(old.tables, after.tables, strict=True):
-        why = _rows_differ(old_table, new_table, after, draft)
+        why = _rows_differ(old_table, new_table, edits)
         if why:
             return why
-    return _lines_differ(old.text, after.text, draft)
+    return _lines_differ(old.text, after.text, edits)
 
 
-def _rows_differ(old_table: Table, new_table: Table, after: Scan, draft: _Draft) -> str | None:
+def _rows_differ(
+    old_table: Table, new_table: Table, edits: Mapping[tuple[int, int], str]
+) -> str | None:
     if len(old_table.rows) != len(new_table.rows):
         return f"the table in line {old_table.header.line + 1} would change its rows"
     for old, new in zip(old_table.rows, new_table.rows, strict=True):
         if (old.as_split or old.cells) == new.cells and old.line == new.line:
             continue
         # A row with pipes in code was joined when it was read; join the new one at the same places.
-        cells = new.cells if old.as_split is None else ragged.joined_like(old, new, draft.edits)
+        cells = new.cells if old.as_split is None else ragged.joined_like(old, new, edits)
         if cells is None or len(cells) != len(old.cells) or old.line != new.line:
             return f"line {old.line + 1} would change its cells"
         for index, (a, b) in enumerate(zip(old.cells, cells, strict=True)):
-            if a != b and draft.edits.get(old.span(index)) != b:
+            if a != b and edits.get(old.span(index)) != b:
                 return f"line {old.line + 1} would change a cell that is not ours"
     return None
 
 
-def _lines_differ(old_text: str, new_text: str, draft: _Draft) -> str | None:
+def _lines_differ(old_text: str, new_text: str, edits: Mapping[tuple[int, int], str]) -> str | None:
     """Outside the edited spans every character stays; holds by construction, and is checked."""
     at_old = at_new = 0
-    for (start, end), new in sorted(draft.edits.items()):
+    for (start, end), new in sorted(edits.items()):
         size = start - at_old
         if old_text[at_old:start] != new_text[at_new : at_new + size]:
             return "text outside the cells would change"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -71,8 +72,16 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
     if blocked and not left:
         first = blocked[0].run_id
         lines.append(f"[runherd] next: mend the cause, set {first} to TODO in {plan.tracker}, run snakemake")
+    shut = [s.name for s in plan.stages if _is_shut(draft, s.name)]
+    if shut and not blocked and not left:
+        lines.append(f"[runherd] next: runherd gate {shlex.quote(shut[0])} says why it is shut and what to look at")
     lines.append(f"[runherd] look at: {plan.tracker}, {plan.paths['report']}/index.html, or: runherd status")
     return lines
+
+
+def _is_shut(draft: Draft, stage: str) -> bool:
+    verdict = read_json(draft.layout.gate_verdict(stage))
+    return isinstance(verdict, dict) and verdict.get("verdict") != "PASS" and not verdict.get("override")
 
 
 def summary(plan: Plan) -> str:

@@ -101,6 +101,7 @@ class Controller:
             return []
         from runherd.errors import UserError
 
+        keep_pandas_out(self.workflow.persistence)
         try:
             self.check_targets(self.targets())
             if not self._only_looking():
@@ -148,7 +149,7 @@ class Controller:
         from runherd.plan import store
 
         for mark in marks(nonce):
-            Path(mark).unlink(missing_ok=True)
+            (self.layout.root / mark).unlink(missing_ok=True)  # `-d` has changed the folder back by the end
             self.workflow.persistence.cleanup_metadata(IOFile(mark, rule=None))
         store.discard(self.layout, nonce)
 
@@ -158,6 +159,15 @@ class Controller:
         job_scheduler.JobScheduler.exit_gracefully = lambda _self, *_: self.leave()
         for signum in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.leave())
+
+    def notice_nothing_asked(self) -> None:
+        """At the end: a bare `include:` has no default target, and Snakemake's "Nothing to be done" would mislead."""
+        asked = self.targets() or self.workflow.default_target is not None
+        if not asked and not self._checked and not self.at_work and not {*sys.argv} & LOOKING:
+            print(
+                "[runherd] no target was asked for: an included Snakefile has no default target. Type `snakemake all`, or"
+                " use it by `module` and `use rule * from` (runherd init writes that)", file=sys.stderr,
+            )  # fmt: skip
 
     # -- leaving -----------------------------------------------------------------
     def leave(self) -> None:
@@ -311,6 +321,20 @@ def carried() -> dict[str, int]:
         return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
     except (ValueError, AttributeError):
         return {}
+
+
+def keep_pandas_out(persistence: Any) -> None:
+    """Let Snakemake compare params without importing pandas where nobody has: that is half of a no-op's time.
+
+    A DataFrame among a user's own params means that pandas is imported, and is compared as ever.
+    """
+
+    def serializer(self: Any) -> Any:
+        return self._serialize_param_pandas if "pandas" in sys.modules else self._serialize_param_builtin
+
+    kind = type(persistence)
+    if all(hasattr(kind, name) for name in ("_serialize_param", "_serialize_param_pandas", "_serialize_param_builtin")):
+        kind._serialize_param = property(serializer)
 
 
 def marks(nonce: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ the frozen plan and decides nothing. Imports neither pandas nor pydantic.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -177,7 +178,9 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
     gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
     register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
-    return Herd(draft.plan, draft, Controller(workflow, draft, partial(speak, draft), partial(begin, draft)))
+    controller = Controller(workflow, draft, partial(speak, draft), partial(begin, draft))
+    atexit.register(controller.notice_nothing_asked)
+    return Herd(draft.plan, draft, controller)
 
 
 def count_gpus() -> int:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from runherd import files
-from runherd.gates import Verdict, judge_stage, load_runs
-from runherd.gates.series import outcome
+from runherd.gates import RunEvidence, Verdict, judge_stage, load_criteria, load_runs
+from runherd.gates.series import ensure_variances, outcome
 
 from ..project import NOW, Project
 
@@ -22,6 +22,13 @@ stages:
 """
 SPEC = {"params": {"mode": "D"}}
 BASE = 0.6195
+
+
+LATER = "2026-01-02T09:00:00Z"
+
+
+def runs(project: Project) -> list[RunEvidence]:
+    return load_runs(project.layout)
 
 
 def judge(project: Project, extra: str = "", stage: str = "E1") -> Verdict:
@@ -94,6 +101,19 @@ def test_the_saved_floor_is_never_derived_again(project: Project) -> None:
     assert check.verdict == "INCONCLUSIVE"
     assert "was made when E0 had macro 0.6260; now it has 0.6600" in check.sentence
     assert saved(project).read_bytes() == before
+
+
+def test_of_two_gates_at_a_time_the_first_ones_noise_stays(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that appears between look and write is kept, byte for byte, and nothing is left beside it."""
+    series(project, BASE + 0.03)
+    judge(project)
+    before = saved(project).read_bytes()
+    monkeypatch.setattr(type(saved(project)), "exists", lambda path: False)
+    later = ensure_variances(project.layout, "E1", load_criteria(project.criteria(CRITERIA % "")), runs(project), LATER)
+    assert saved(project).read_bytes() == before and later["d-mode"].written_at == NOW
+    assert [p.name for p in saved(project).parent.glob("*baseline*")] == [saved(project).name]
 
 
 def test_an_unreadable_variance_file_is_not_replaced(project: Project) -> None:
