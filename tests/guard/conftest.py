@@ -27,7 +27,8 @@ def guard(place: Path) -> Iterator[Callable[..., Guard]]:
 
     yield start
     for g in begun:
-        g.server.socket.close()
+        g.server.shutdown()
+        g.server.server_close()
 
 
 @pytest.fixture

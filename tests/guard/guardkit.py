@@ -25,7 +25,7 @@ class Guard:
         self.dispatcher = Dispatcher(chosen, self.record.counters)
         sock = server.listen()
         self.address = f"http://127.0.0.1:{sock.getsockname()[1]}"
-        self.server = server.serve(sock, self.dispatcher)
+        self.server = server.serve(sock, self.dispatcher, poll_s=0.05)
 
     def ask(
         self, text: str = "q", *, model: str = "gpt-4o", base: str = "/v1", path: str = "/chat/completions",

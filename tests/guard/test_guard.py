@@ -12,7 +12,6 @@ import pytest
 from faulty import Faulty, completion, error, wait_until
 from guardkit import Guard
 
-
 Start = Callable[..., Guard]
 Fault = Callable[..., Faulty]
 
@@ -182,7 +181,8 @@ def test_nulls_and_answering_models_are_counted(guard: Start, faulty: Fault) -> 
 
 def test_streams_are_passed_on_as_they_come(guard: Start, faulty: Fault) -> None:
     """A stream arrives byte for byte, and its usage is counted."""
-    sse = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\ndata: [DONE]\n\n'
+    said = ['{"choices": [{"delta": {"content": "a"}}]}', '{"usage": {"prompt_tokens": 7, "completion_tokens": 2}}', "[DONE]"]
+    sse = "".join(f"data: {part}\n\n" for part in said).encode()
     server = faulty(lambda n, _: (200, sse, {"Content-Type": "text/event-stream", "Content-Length": ""}))
     g = guard([one(server)], max_concurrent=1)
     assert g.ask(stream=True)[:2] == (200, sse)
@@ -193,7 +193,12 @@ def test_streams_are_passed_on_as_they_come(guard: Start, faulty: Fault) -> None
 def test_a_token_is_made_once_and_anew_when_refused(guard: Start, faulty: Fault, place: Path) -> None:
     """The token command runs once for many calls, and again when the endpoint says 401; its token replaces the key."""
     used = place / "how often"
-    script = f"import json, pathlib; p = pathlib.Path({str(used)!r}); n = len(p.read_text()) if p.exists() else 0; p.write_text('x' * (n + 1)); print(json.dumps({{'accessToken': f'made-{{n + 1}}'}}))"
+    script = f"""if True:
+        import json, pathlib
+        p = pathlib.Path({str(used)!r})
+        text = (p.read_text() if p.exists() else "") + "x"
+        p.write_text(text)
+        print(json.dumps({{"accessToken": f"made-{{len(text)}}"}}))"""
     state = {"good": "Bearer made-1"}
     server = faulty()
     server.behave = lambda n, _: (
@@ -267,7 +272,7 @@ def test_the_second_phase_stays_on_its_endpoint(guard: Start, faulty: Fault) -> 
 def test_qwen_is_called_one_at_a_time(guard: Start, faulty: Fault) -> None:
     """A clamped model never has two calls in flight, others beside it may."""
     server = faulty(delay_s=0.01)
-    g = guard([one(server)], clamp={"qwen*": 1})
+    g = guard([one(server)], serial=["qwen*"])
     g.ask_many(8, 8, model="Qwen2-VL")
     assert server.peak == 1
     g.ask_many(16, 8)

@@ -355,9 +355,10 @@ def _prefix_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[P
 
 def _endpoint_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
     endpoints = data.get("endpoints") or ()
-    names = [e.get("name") for e in endpoints if isinstance(e, Mapping)]
+    names = [str(e.get("name")) for e in endpoints if isinstance(e, Mapping)]
     at = where(layers, "endpoints")
-    out = [Problem("two endpoints have the same name", at, str(n)) for n in sorted({n for n in names if names.count(n) > 1})]
+    double = sorted({n for n in names if names.count(n) > 1})
+    out = [Problem("two endpoints have the same name", at, name) for name in double]
     urls = [str(e.get("url")) for e in endpoints if isinstance(e, Mapping)]
     return out + [
         Problem("the endpoint's url is none", at, url, "http://... or https://..., or ${NAME}")

@@ -379,8 +379,8 @@ class Guard(Section):
     """Failed calls in a row (403, 5xx, time-outs) that count as failing; a refused connection does at once."""
     timeout_s: Positive | None = None
     """Seconds without a byte after which an endpoint's answer counts as failed."""
-    clamp: dict[str, AtLeastOne] | None = None
-    """Pattern of model names to calls in flight at a time."""
+    serial: list[str] | None = None
+    """Patterns of models that are called one at a time."""
 
 
 class Evaluator(Section):

@@ -41,7 +41,7 @@ class Router:
         self.settings = settings
         self.states = {e.name: State(e) for e in settings.endpoints}
         self.in_flight = 0
-        self.clamped: Counter[str] = Counter()
+        self.serial: Counter[str] = Counter()
         self.peak = 0
 
     def caps(self, serving: Collection[str]) -> dict[str, int]:
@@ -61,8 +61,8 @@ class Router:
 
         `only` pins the call; `avoid` (where it failed last) is taken only if nothing else can be.
         """
-        clamp = self.settings.clamped(model)
-        if self.in_flight >= self.settings.max_concurrent or (clamp and self.clamped[clamp[0]] >= clamp[1]):
+        serial = self.settings.one_at_a_time(model)
+        if self.in_flight >= self.settings.max_concurrent or (serial and self.serial[serial]):
             return None
         caps = self.caps(serving)
         up = [self.states[n] for n in serving if only in (None, n) and self.states[n].is_up(now)]
@@ -76,8 +76,8 @@ class Router:
         chosen.taken += 1
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
-        if clamp:
-            self.clamped[clamp[0]] += 1
+        if serial:
+            self.serial[serial] += 1
         return Slot(chosen.endpoint.name, chosen.probing)
 
     def _least(self, able: Sequence[State], caps: dict[str, int]) -> State:
@@ -92,9 +92,9 @@ class Router:
         if slot.probe:
             self.states[slot.name].probing = False
         self.in_flight -= 1
-        clamp = self.settings.clamped(model)
-        if clamp:
-            self.clamped[clamp[0]] -= 1
+        serial = self.settings.one_at_a_time(model)
+        if serial:
+            self.serial[serial] -= 1
 
     def answered(self, name: str) -> bool:
         """The endpoint gave an answer of its own; True when that closed its circuit again."""

@@ -42,12 +42,12 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             super().handle_error(request, client_address)
 
 
-def serve(sock: socket.socket, dispatcher: Dispatcher) -> Server:
-    """Serve in threads of their own; returns at once."""
+def serve(sock: socket.socket, dispatcher: Dispatcher, poll_s: float = 60.0) -> Server:
+    """Serve in threads of their own; returns at once. `poll_s` is how long `shutdown` may take."""
     threading.stack_size(STACK_BYTES)
     server = Server(sock, dispatcher)
     threading.Thread(target=dispatcher.ask_models, daemon=True).start()
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 60}, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": poll_s}, daemon=True).start()
     return server
 
 

@@ -35,7 +35,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Settings:
-    """Times in seconds; `clamp` maps a pattern of model names to calls at a time."""
+    """Times in seconds; `serial` holds patterns of models that are called one at a time."""
 
     endpoints: tuple[Endpoint, ...]
     max_concurrent: int = 20
@@ -45,14 +45,13 @@ class Settings:
     cooldown_s: float = 60.0
     failures: int = 3  #: failed calls in a row that open an endpoint's circuit
     timeout_s: float = 600.0
-    clamp: Mapping[str, int] = field(default_factory=dict)
+    serial: Sequence[str] = ()
     record: str = ""  #: path of guard.json
     generation: int = 0
 
-    def clamped(self, model: str) -> tuple[str, int] | None:
-        """The pattern that clamps this model and its limit, or None."""
-        found = [(p, n) for p, n in self.clamp.items() if fnmatchcase(model.lower(), p.lower())]
-        return min(found, key=lambda pair: pair[1], default=None)
+    def one_at_a_time(self, model: str) -> str | None:
+        """The pattern that has this model called one at a time, or None."""
+        return next((p for p in self.serial if fnmatchcase(model.lower(), p.lower())), None)
 
 
 def read(data: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:

@@ -37,6 +37,7 @@ SERIES_LINES = 20  #: lines between two of a count
 RECOVERED = re.compile(
     r"(?i)\b(?:recovered|reconnected|retr(?:y|ies) (?:succeeded|successful|ok)|"
     r"succe(?:eded|ss) (?:on|after|at) (?:\w+ )?(?:retry|retries|attempt)|"
+    r"(?:answered|worked|passed|ok) (?:on|after|at|with) (?:the )?\w+ (?:try|retry|attempt)|"
     r"(?:falling|fell) back|continuing|skipping|skipped|"
     r"(?:reduc|halv|lower)(?:ed|ing) (?:the )?(?:micro[ -]?)?batch|caught and handled|handled gracefully|"
     r"training resumed|resumed (?:from|at))\b"
