@@ -1,6 +1,7 @@
 # make demo   the bundled experiment, end to end, in .demo/ (the checkout stays clean)
 # make test   every check and test that CI runs
-# Both need Python 3.11 or newer with venv, git and make; what else they need goes into .venv.
+# make chaos  kill parts of runherd N times at random moments (N=300), and report
+# All need Python 3.11 or newer with venv, git and make; what else they need goes into .venv.
 
 # The first Python here that is new enough. Another one: make PYTHON=/path/to/python3 ...
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -10,7 +11,9 @@ BIN := $(abspath $(VENV))/bin
 DEMO := .demo
 PYTEST_ARGS ?=
 
-.PHONY: help demo test lint clean
+N ?= 300
+
+.PHONY: help demo test lint chaos clean
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -46,7 +49,7 @@ $(DEMO)/.git: | $(VENV)/.with-example
 
 # -- checks and tests ---------------------------------------------------------------
 test: lint
-	@"$(BIN)/python" -m pytest $(PYTEST_ARGS)
+	@PATH="$(BIN):$$PATH" python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.with-test,example
 	"$(BIN)/ruff" check
@@ -54,6 +57,12 @@ lint: $(VENV)/.with-test,example
 	"$(BIN)/snakefmt" --check Snakefile rules
 	"$(BIN)/codespell"
 	"$(BIN)/python" .ci/lint_workflow.py
+
+# -- killing it ------------------------------------------------------------------------
+# First with locks that lock nothing: the harness must see doubles, else its silence proves nothing.
+chaos: $(VENV)/.with-test,example
+	@cd tests && PYTHONPATH="$(CURDIR)/src" "$(BIN)/python" -m chaos --kills 20 --without-leases
+	@cd tests && PYTHONPATH="$(CURDIR)/src" "$(BIN)/python" -m chaos --kills $(N)
 
 clean:
 	rm -rf $(VENV) $(DEMO)

@@ -27,7 +27,6 @@ LANDMARKS = (
     ("build the DAG", "snakemake/dag.py", "init"),
     ("· hook before jobs", "runherd/workflow/parse.py", "before_jobs"),
     ("  · freeze the plan", "runherd/plan/store.py", "freeze"),
-    ("schedule jobs", "snakemake/scheduling/job_scheduler.py", "schedule"),
     ("closing words", "runherd/workflow/closing.py", "say"),
     ("read the frozen plan", "runherd/plan/store.py", "frozen"),
     ("collect and validate", "runherd/lifecycle/records.py", "rederive"),

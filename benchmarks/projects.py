@@ -8,7 +8,8 @@ from pathlib import Path
 from runherd import config, ledger, tracker
 from runherd.files import write_json
 from runherd.lifecycle.request import open_generation
-from runherd.plan.build import Draft, build
+from runherd.plan.build import build
+from runherd.plan.draft import Draft
 from runherd.plan.model import PUBLISHED
 from runherd.plan.options import Options
 from runherd.plan.store import spec_record
@@ -140,9 +141,7 @@ def settled(root: Path, count: int, todo: int = 0) -> Path:
     tracker.update(root / "EXPERIMENT_TRACKER.md", updates)
     index = Index(draft.layout)
     for run_id in done:
-        row = draft.rows[run_id]
-        inputs = config.RowInput(run_id, row.stage, row.cells, row.columns, row.line)
-        index.set_content_key(run_id, config.content_key(draft.project, inputs, {}))
+        index.set_content_key(run_id, config.content_key(draft.project, draft.items[run_id].input, {}))
     index.save()
     config.save_cache(draft.project)
     for stage in draft.plan.stages:

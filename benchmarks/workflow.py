@@ -22,6 +22,12 @@ from timing import Times, alternate
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "RESULTS.md"
+INTRO = """\
+# Benchmarks
+
+Made by `python benchmarks/workflow.py`. Where other work shares the machine, as here, wall times are noise: CPU \
+seconds (of all processes, detached ones too) are the figure to compare.
+"""
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", "--quiet", "all"]
 PROFILED_RUNS = 20  #: enough to see what a run costs
 TODO = 10  #: rows that are not done in the mixed case
@@ -128,7 +134,7 @@ def dominating(programs: list[Program], total_s: float | None = None) -> list[st
 
 def write_section(title: str, body: str) -> None:
     """Replace one section of RESULTS.md; the others stay."""
-    old = RESULTS.read_text() if RESULTS.exists() else "# Benchmarks\n"
+    old = RESULTS.read_text() if RESULTS.exists() else INTRO
     mark = f"## {title}\n"
     before, _, rest = old.partition(mark)
     _, found, after = rest.partition("\n## ")

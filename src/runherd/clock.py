@@ -19,3 +19,12 @@ def now() -> str:
 def epoch(text: str) -> float:
     """Invert `iso`; raises ValueError on anything that is not ISO 8601."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def moment(value: object) -> datetime | None:
+    """A recorded time, always with its zone (UTC where none was written); None for anything else."""
+    try:
+        found = datetime.fromisoformat(str(value)) if value else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)

@@ -83,7 +83,7 @@ class Layout:
         return self.attempt_dir(run_id, attempt) / "samples.jsonl"
 
     def record(self, run_id: str, kind: str) -> Path:
-        """`kind`: result, validation, cost, diagnosis, dryrun, monitor."""
+        """`kind`: result, validation, cost, diagnosis, dryrun, monitor, guard."""
         return self.run_dir(run_id) / f"{kind}.json"
 
     def items(self, run_id: str) -> Path:
@@ -95,6 +95,9 @@ class Layout:
 
     def program_lock(self, run_id: str) -> Path:
         return self.run_dir(run_id) / "program.lock"
+
+    def leases(self, run_id: str) -> Path:
+        return self.run_dir(run_id) / "leases"
 
     def cancel_request(self, run_id: str) -> Path:
         return self.run_dir(run_id) / "cancel.json"

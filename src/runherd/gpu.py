@@ -6,7 +6,7 @@ Without a driver there are none; that is an answer, not an error.
 from __future__ import annotations
 
 import os
-import tempfile
+import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,13 @@ from runherd import locks
 from runherd.errors import fail
 
 MIB = 1 << 20
+DRIVER_TIMEOUT_S = 10.0  #: a driver that hangs answers no call at all
+UNSEEN_MIB, UNSEEN_SHARE = 1024, 0.05  #: more in use than both, and no process to be seen: somebody else's
+LOCKS = Path("/tmp/runherd-gpus")  #: not TMPDIR: that differs between jobs and users
+
+
+class NoAnswer(Exception):
+    """The driver is there, but does not answer."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,29 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """All GPUs, by index; empty without a driver."""
+    """All GPUs, by index; empty without a driver, and where it does not answer."""
+    try:
+        return survey()
+    except NoAnswer:
+        return []
+
+
+def survey(timeout_s: float | None = None) -> list[Device]:
+    """All GPUs, by index; empty without a driver. Raises `NoAnswer` after the time-out (10 s).
+
+    The driver is asked in a thread of its own, which is left behind if it hangs.
+    """
+    timeout_s = DRIVER_TIMEOUT_S if timeout_s is None else timeout_s
+    found: list[list[Device]] = []
+    asking = threading.Thread(target=lambda: found.append(_ask()), daemon=True)
+    asking.start()
+    asking.join(timeout_s)
+    if asking.is_alive():
+        raise NoAnswer(f"the NVIDIA driver does not answer (within {timeout_s:g} s)")
+    return found[0] if found else []
+
+
+def _ask() -> list[Device]:
     nvml = _nvml()
     if nvml is None:
         return []
@@ -92,21 +121,27 @@ class Choice:
     wait_for: str | None = None
 
 
-def choose(count: int, allowed: Any = None) -> Choice:
+def choose(count: int, allowed: Any = None, memory_mib: int | None = None) -> Choice:
     """Choose `count` free devices among the allowed ones (indices or UUIDs; None: all).
 
-    A device is free when no run of ours holds its lock and no other process is on it.
+    A device is free when no run of ours holds its lock, no other process is on
+    it, and `memory_mib` of its memory are free. Raises `UserError` when there
+    are too few devices at all.
     """
     if count == 0:
         return Choice()
     names = _allowed(allowed)
-    known = [d for d in devices() if names is None or {str(d.index), d.uuid} & names]
+    try:
+        known = [d for d in survey() if names is None or {str(d.index), d.uuid} & names]
+    except NoAnswer as e:
+        return Choice(count=count, wait_for=str(e))
     if len(known) < count:
         what = "no NVIDIA driver" if not known else f"only {len(known)} usable GPU(s)"
         raise fail(f"the run asks for {count} GPU(s), but there is {what} here", value=count)
-    free = [d for d in known if not locks.is_held(lock_file(d)) and not d.pids]
+    taken = {d.uuid: why for d in known if (why := _taken(d, memory_mib))}
+    free = [d for d in known if d.uuid not in taken]
     if len(free) < count:
-        busy = "; ".join(f"GPU {d.index}: {_who(d)}" for d in known if d not in free)
+        busy = "; ".join(f"GPU {d.index}: {taken[d.uuid]}" for d in known if d.uuid in taken)
         return Choice(count=count, wait_for=f"{count} free GPU(s) of {len(known)} ({busy})")
     picked = free[:count]
     return Choice(tuple(d.uuid for d in picked), tuple(lock_file(d) for d in picked), count)
@@ -120,14 +155,28 @@ def _allowed(allowed: Any) -> set[str] | None:
     return {str(v).strip() for v in values}
 
 
-def _who(device: Device) -> str:
+def _taken(device: Device, memory_mib: int | None) -> str | None:
+    """Why a device is not free, or None."""
     if locks.is_held(lock_file(device)):
         return "held by another run"
-    return f"in use by pid {', '.join(map(str, device.pids))}, {device.memory_used_mib} MiB used"
+    used, total = device.memory_used_mib, device.memory_total_mib
+    if device.pids:
+        return f"in use by pid {', '.join(map(str, device.pids))}, {used} MiB used"
+    if memory_mib is not None:
+        return f"{total - used} MiB free, {memory_mib} asked for" if total - used < memory_mib else None
+    if used > max(UNSEEN_MIB, UNSEEN_SHARE * total):
+        return f"{used} MiB used by processes that cannot be seen from here"
+    return None
 
 
 def lock_file(device: Device) -> Path:
     """The lock of a device, one for the whole host and all its users."""
-    folder = Path(os.environ.get("RUNHERD_GPU_LOCKS") or Path(tempfile.gettempdir()) / "runherd-gpus")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{device.uuid}.lock"
+    folder = Path(os.environ.get("RUNHERD_GPU_LOCKS") or LOCKS)
+    path = folder / f"{device.uuid}.lock"
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o1777)
+    if not path.exists():
+        path.touch()
+        path.chmod(0o666)
+    return path

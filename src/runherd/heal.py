@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: Ends that were not the run's own doing; bounded by `max_interruptions`, not by the failure bounds.
-INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued")
+INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued", "host_gone")
 #: Stops of ours after which the run is resumed: cause -> class.
 RESUMABLE_STOPS = {"stale": "STALE", "api_quota": "API_QUOTA", "proxy_down": "PROXY_DOWN", "oom": "OOM"}
 #: Stops of ours that end the run: cause -> (status, class).
@@ -160,7 +160,17 @@ def _bounded(
         return End("blocked", cls, f"{summary}; the same failure {in_a_row} times in a row")
     if len(failures) >= bounds.max_restarts:
         return End("blocked", cls, f"{summary}; {len(failures)} restarts already")
+    if cls == "PROXY_DOWN" and (other := _other_model(operational)):
+        return End("blocked", cls, f"{summary}; {other}")
     return Resume(cls.lower(), cls, signature, _delay(cls, bounds), _change(cls, operational))
+
+
+def _other_model(operational: Mapping[str, Any]) -> str | None:
+    """Another model that would answer is not a heal, unless the configuration accepts it."""
+    named = [k for k in operational.get("heal.proxy_fallback_env") or {} if "MODEL" in k.upper()]
+    if not named or operational.get("heal.accept_other_endpoint"):
+        return None
+    return f"the fallback sets {named[0]}: another model may answer differently (heal.accept_other_endpoint)"
 
 
 def _delay(cls: str, bounds: Bounds) -> float:

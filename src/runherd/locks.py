@@ -26,8 +26,11 @@ def _request(kind: int) -> bytes:
 
 def try_lock(path: Path) -> int | None:
     """Take the lock without waiting; a file descriptor, or None when somebody holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # another user's, in a sticky folder, may not be opened to create
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _request(fcntl.F_WRLCK))
     except (BlockingIOError, PermissionError):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -33,7 +32,7 @@ def boot_id() -> str:
 
 @lru_cache
 def hostname() -> str:
-    return socket.gethostname()
+    return os.uname().nodename
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -24,23 +25,21 @@ ORDER = ("no record", "requested", "launched", "running", "exited", "judged", "r
 
 def trials(
     kills: int, seed: int, parent: Path, *, checkout: Path = CHECKOUT, runs: int = 4, volleys: int = 14,
-    deadline_s: float = 240.0, keep: bool = True, stop_at_fault: bool = False,
+    deadline_s: float = 240.0, patience_s: float = 8.0, tally: Tally | None = None,
 ) -> Tally:  # fmt: skip
     """Run trials until `kills` processes have been killed; what broke is in the tally's `faults`."""
-    tally, rng = Tally(), random.Random(seed)
+    tally, rng = tally or Tally(), random.Random(seed)
     while tally.kills < kills:
         number = tally.trials
         root = parent / f"trial {number} 'π'"
         ids = tuple(f"R{i:03}" for i in range(1, runs + 1))
         scene = Scene(root, ids, checkout, steps=rng.randint(8, 24), pace_s=rng.choice((0.1, 0.2, 0.3)))
-        found = Trial(scene, tally, rng, min(volleys, kills - tally.kills), deadline_s).run()
-        print(f"trial {number}: {tally.kills} kills so far{''.join(f'{chr(10)}  FAULT {f}' for f in found)}", flush=True)
-        if found and keep:
+        found = Trial(scene, tally, rng, min(volleys, kills - tally.kills), deadline_s, patience_s).run()
+        print("\n  FAULT ".join([f"trial {number}: {tally.kills} kills so far", *found]), flush=True)
+        if found:
             print(f"  its folder: {root}", flush=True)
         else:
             shutil.rmtree(root)
-        if found and stop_at_fault:
-            break
     return tally
 
 
@@ -65,12 +64,18 @@ def main() -> int:
     parent = Path(tempfile.mkdtemp(prefix="chaos "))
     checkout = checkout_without_leases(parent / "unleased") if args.without_leases else CHECKOUT
     print(f"seed {args.seed}, in {parent}", flush=True)
-    tally = trials(args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=90 if args.without_leases else 240)
+    deadline_s = 90 if args.without_leases else 240
+    tally = Tally()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop: report what there is
+    try:
+        trials(args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=deadline_s, tally=tally)
+    except KeyboardInterrupt:
+        print("stopped before its end", flush=True)
     doubles = sum("executed twice" in f for f in tally.faults)
     print(f"\n{histogram(tally.hits)}\n")
     print(
-        f"{tally.kills} kills in {tally.volleys} volleys ({tally.several} of several at once), {tally.trials} trials of "
-        f"{args.runs} runs, {tally.second_controllers} second controllers, {time.monotonic() - began:.0f} s"
+        f"{tally.kills} kills in {tally.volleys} volleys ({tally.several} of several at once), {tally.trials} trials "
+        f"of {args.runs} runs, {tally.second_controllers} second controllers, {time.monotonic() - began:.0f} s"
     )
     print(f"causes of attempts: {dict(tally.causes)}")
     print(f"executed twice at once: {doubles}; other broken promises: {len(tally.faults) - doubles}")

@@ -14,7 +14,6 @@ from runherd import processes
 
 CLEAN_STARTS = 5  #: controllers that may be needed after the last kill
 POLL_S = 0.003
-PATIENCE_S = 8.0  #: for the state that a volley aims at
 #: States of a run at which a volley aims, and how often.
 AIMS = (
     ("no record", "requested", "launched", "running", "exited", "judged", "resuming", "ended"),
@@ -38,9 +37,12 @@ class Tally:
 
 
 class Trial:
-    def __init__(self, scene: Scene, tally: Tally, rng: random.Random, volleys: int, deadline_s: float) -> None:
+    def __init__(
+        self, scene: Scene, tally: Tally, rng: random.Random, volleys: int, deadline_s: float, patience_s: float = 8.0
+    ) -> None:
         self.scene, self.tally, self.rng = scene, tally, rng
         self.volleys = volleys
+        self.patience_s = patience_s  #: for the state that a volley aims at
         self.end = time.monotonic() + deadline_s
         self.struck: Counter[str] = Counter()
 
@@ -52,7 +54,7 @@ class Trial:
                 if not self._volley():
                     break
             hang = self._let_end()
-            found = [hang] if hang else list(verdict.faults(self.scene, self.struck))
+            found = [hang, *verdict.doubles(self.scene)] if hang else list(verdict.faults(self.scene, self.struck))
             if not hang and (left := self._wait_for_silence()):
                 found.append(f"still alive after the end: {left}")
         finally:
@@ -87,7 +89,7 @@ class Trial:
         aim = self.rng.choices(*AIMS)[0]
         pause = self.rng.uniform(0, 0.6)
         seen: float | None = None
-        patience = time.monotonic() + PATIENCE_S
+        patience = time.monotonic() + self.patience_s
         while True:
             if self._time_is_up() or self._all(lambda r: self.scene.state(r) == "settled"):
                 return False

@@ -1,4 +1,4 @@
-"""A copy of the checkout whose locks lock nothing: to see that the harness does notice doubles."""
+"""Copies of the checkout whose locks lock nothing, or only within a host: to see what is noticed then."""
 
 from __future__ import annotations
 
@@ -18,12 +18,42 @@ def is_held(path: Path) -> bool:
     return False
 '''
 
+LOCKS_PER_HOST = '''
+
+_try_lock, _is_held, _holder = try_lock, is_held, holder
+
+
+def _here(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{os.uname().nodename}")
+
+
+def try_lock(path: Path) -> int | None:
+    return _try_lock(_here(path))
+
+
+def is_held(path: Path) -> bool:
+    return _is_held(_here(path))
+
+
+def holder(path: Path) -> Identity | None:
+    return _holder(_here(path))
+'''
+
 
 def checkout_without_leases(target: Path) -> Path:
-    """Copy what is needed to run, and end its locks module with a try_lock that always succeeds."""
+    """A copy whose `try_lock` always succeeds."""
+    return _copy(target, NO_LOCKS)
+
+
+def checkout_with_locks_per_host(target: Path) -> Path:
+    """A copy whose locks hold within a host only, as on some network file systems."""
+    return _copy(target, LOCKS_PER_HOST)
+
+
+def _copy(target: Path, other_locks: str) -> Path:
     for name in ("src", "rules", "scripts", "configs", "profiles"):
         shutil.copytree(CHECKOUT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(CHECKOUT / "Snakefile", target / "Snakefile")
     locks = target / "src" / "runherd" / "locks.py"
-    locks.write_text(locks.read_text() + NO_LOCKS)
+    locks.write_text(locks.read_text() + other_locks)
     return target

@@ -17,13 +17,18 @@ CAUSES = ("killed", "never_started")  #: what may restart a run here
 
 def faults(scene: Scene, struck: Counter[str]) -> Iterator[str]:
     """Broken promises of a scene whose runs should all be done. `struck`: kills per run id."""
-    yield from (f"executed twice at once: {line}" for line in scene.two())
+    yield from doubles(scene)
     cells = scene.cells()
     if PROSE not in scene.tracker.read_text():
         yield "the tracker's prose was changed"
     for run_id in scene.run_ids:
         for fault in _of_run(scene, run_id, cells.get(run_id), struck[run_id]):
             yield f"{run_id}: {fault}"
+
+
+def doubles(scene: Scene) -> list[str]:
+    """What the programs shouted when they met their own kind."""
+    return [f"executed twice at once: {line}" for line in scene.two()]
 
 
 def _of_run(scene: Scene, run_id: str, cell: str | None, kills: int) -> Iterator[str]:

@@ -52,6 +52,12 @@ def test_a_repository_whose_configs_folder_is_its_own(write: Write, root: Path) 
     assert load_project(root).config_dir == "runherd-configs"
 
 
+def test_our_own_folder_wins_over_a_foreign_configs(write: Write, root: Path) -> None:
+    """A repository's own `configs/` with a `runs/` in it is not ours when `runherd-configs/project.yaml` is there."""
+    write({"configs/runs/x.yaml": "lr: 1\n", "runherd-configs/project.yaml": "{}\n"})
+    assert load_project(root).config_dir == "runherd-configs"
+
+
 def test_all_mistakes_at_once_with_lines(write: Write) -> None:
     """Unknown keys, wrong types and wrong settings inside patterns are told together."""
     with pytest.raises(UserError) as caught:

@@ -130,8 +130,8 @@ for _cls, _raised in [
         "CODE_BUG",
         'RuntimeError: Error(s) in loading state_dict for ViT:\n\tMissing key(s) in state_dict: "head.weight".',
     ),
-    ("CODE_BUG", "ModuleNotFoundError: No module named 'decord'"),
-    ("CODE_BUG", "FileNotFoundError: [Errno 2] No such file or directory: '/data/val.json'"),
+    ("ENVIRONMENT", "ModuleNotFoundError: No module named 'decord'"),
+    ("ENVIRONMENT", "FileNotFoundError: [Errno 2] No such file or directory: '/data/val.json'"),
     ("CODE_BUG", "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
     ("CODE_BUG", "RuntimeError: CUDA error: device-side assert triggered"),
     (
@@ -208,7 +208,7 @@ FAILED += [
         "usage: train.py [-h] --data DATA\ntrain.py: error: the following arguments are required: --data",
         2,
     ),
-    ("CODE_BUG", "python: can't open file '/home/u/trian.py': [Errno 2] No such file or directory", 2),
+    ("CODE_BUG", "python: can't open file '/home/u/tain.py': [Errno 2] No such file or directory", 2),
     ("STOPPED", "step 5/9", 130),
     ("UNKNOWN", "step 5/9\nbye", 7),
 ]

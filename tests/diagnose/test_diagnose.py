@@ -77,3 +77,75 @@ def test_exit_alone(tmp_path: Path, facts: dict[str, object], cls: str, signatur
 def test_no_log_is_an_empty_log(tmp_path: Path) -> None:
     """A missing log raises nothing and the exit still counts."""
     assert diagnose(tmp_path / "none", {"signal": 9}, {}).signature == "sigkill"
+
+
+RAY = """\
+Traceback (most recent call last):
+  File "/home/me/proj/tune.py", line 9, in <module>
+    ray.get(ref)
+ray.exceptions.RayTaskError({wrapped}): ray::evaluate() (pid=7, ip=10.0.0.2)
+  File "/home/me/proj/score.py", line 31, in evaluate
+    return hits[name]
+KeyError: 'exact'
+"""
+IGNORED = """\
+step 9/9 loss 0.1
+Exception ignored in: <function Client.__del__ at 0x7f00>
+Traceback (most recent call last):
+  File "/home/me/proj/client.py", line 4, in __del__
+    self.pool.close()
+AttributeError: 'Client' object has no attribute 'pool'
+"""
+
+
+def test_inner_exception_of_ray(tmp_path: Path) -> None:
+    """Of an exception that Ray wraps, the inner one with its place is the cause."""
+    got = diagnose(log(tmp_path, RAY.format(wrapped="KeyError")), {"code": 1}, {})
+    assert (got.cls, got.signature) == ("CODE_BUG", "traceback:KeyError@score.py:31")
+
+
+def test_ignored_exception_is_no_cause(tmp_path: Path) -> None:
+    """What Python itself says it ignored neither spoils a clean end nor explains a bad one."""
+    text = log(tmp_path, IGNORED)
+    assert diagnose(text, {"code": 0}, {}).cls == "COMPLETE"
+    assert diagnose(text, {"code": 4}, {}).cls == "UNKNOWN"
+
+
+def test_chosen_exit_is_not_its_reason(tmp_path: Path) -> None:
+    """SystemExit gives way to what the lines before it complain of."""
+    ended = TRACE.format(what="SystemExit: no usable model")
+    text = ended.replace("Traceback", "val_loss = inf is not finite\nTraceback", 1)
+    assert diagnose(log(tmp_path, text), {"code": 1}, {}).cls == "DIVERGED"
+
+
+def test_complaint_is_no_progress(tmp_path: Path) -> None:
+    """A storm of refusals that counts its items is the cause, not a sign of work."""
+    text = "".join(f"item {n}: HTTP 403 Forbidden\n" for n in range(30))
+    assert diagnose(log(tmp_path, text), {"code": 1}, {}).cls == "PROXY_DOWN"
+
+
+def test_count_that_goes_on_outweighs(tmp_path: Path) -> None:
+    """With no exit known, or a clean one, a complaint amid a rising count is no failure; with a bad exit it is."""
+    parts = [f"part {n} fetched\n" for n in range(4, 10)]
+    text = log(tmp_path, "".join([*parts[:2], TRACE.format(what="OSError: broken picture"), *parts[2:]]))
+    assert diagnose(text, {}, {}).cls == "HEALTHY"
+    assert diagnose(text, {"code": 0}, {}).cls == "COMPLETE"
+    assert diagnose(text, {"code": 1}, {}).cls == "CODE_BUG"
+
+
+def test_message_below_a_rule(tmp_path: Path) -> None:
+    """A message that begins with a rule of stars is read on below it."""
+    text = TRACE.format(what="LookupError: ") + "*****\n  Please use the NLTK Downloader to obtain it:\n"
+    assert diagnose(log(tmp_path, text), {"code": 1}, {}).signature == "data-resource-missing"
+
+
+def test_code_of_the_timeout_command(tmp_path: Path) -> None:
+    """Exit code 124 without a word in the log is the limit of the command "timeout"."""
+    assert diagnose(log(tmp_path, "round 3 of 9\n"), {"code": 124}, {}).signature == "timeout-command"
+
+
+@pytest.mark.parametrize(("tries", "cls"), [("attempt 2/4", "UNKNOWN"), ("attempt 4/4", "PROXY_DOWN")])
+def test_last_of_several_tries_counts(tmp_path: Path, tries: str, cls: str) -> None:
+    """One of several tries is no failure, the last of them is."""
+    text = f"asking\nconnection refused by the gateway ({tries})\n"
+    assert diagnose(log(tmp_path, text), {"code": 1}, {}).cls == cls

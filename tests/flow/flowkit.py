@@ -164,11 +164,11 @@ class Project:
         )  # fmt: skip
         return Done(done.returncode, done.stdout)
 
-    def start(self, *args: str) -> subprocess.Popen[str]:
+    def start(self, *args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         """Start a controller in the background, in a session of its own; its words go to a file."""
         log = (self.root.parent / f"controller{len(self.started)}.log").open("w")
         process = subprocess.Popen(
-            self.argv(*args), cwd=self.root, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log,
+            self.argv(*args), cwd=cwd or self.root, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         log.close()

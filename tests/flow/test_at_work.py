@@ -22,8 +22,9 @@ def at_work(make: Make, rows: list[Row], *targets: str, hold: str = "R001", **se
 
 
 def seen(project: Project) -> dict[str, str]:
-    """All files but those that the supervisor of a living run writes by itself."""
-    return {k: v for k, v in project.snapshot(".snakemake").items() if not k.endswith("/monitor.json")}
+    """All files but those that the watch over a living run writes by itself."""
+    watched = ("/monitor.json", "/samples.jsonl")
+    return {k: v for k, v in project.snapshot(".snakemake").items() if not k.endswith(watched)}
 
 
 def ends_well(project: Project, launches: dict[str, int]) -> None:
@@ -78,12 +79,25 @@ def test_a_row_added_meanwhile_is_taken_up(make: Make) -> None:
     ends_well(project, {"R001": 1, "R002": 1})
 
 
+def test_a_row_added_to_a_project_driven_from_another_folder(make: Make) -> None:
+    """`-d FOLDER -s FILE`, both relative: the controller begins anew in the folder where it was started."""
+    project = make([Row("R001")])
+    project.ask("R001", "hold")
+    name = project.root.name
+    project.start("-d", name, "-s", f"{name}/Snakefile", cwd=project.root.parent)
+    project.ready("R001")
+    project.add_row(Row("R002"))
+    project.until(lambda: project.cell("R002") == "DONE", "the added row is carried through")
+    ends_well(project, {"R001": 1, "R002": 1})
+    assert not list((project.root / ".runherd").glob("dryruns.*"))
+
+
 def test_a_bad_row_added_meanwhile_does_not_end_the_controller(make: Make) -> None:
     """A good row and one that cannot be launched appear in one save: the controller stays; mended, both join."""
     project = at_work(make, [Row("R001")])
     project.configure({"R003": {"command": None}})
     project.write_tracker([Row("R001", status="RUNNING"), Row("R002"), Row("R003")])
-    project.until(lambda: "R003 has no command" in project.said(project.started[0]), "the controller says what is wrong")
+    project.until(lambda: "R003 has no command" in project.said(project.started[0]), "it says what is wrong")
     assert project.started[0].poll() is None and project.launches() == {"R001": 1}
     project.configure()
     project.write_tracker([Row("R001", status="RUNNING"), Row("R002"), Row("R003", purpose="mended")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Callable
 
 from flowkit import Project, Row
@@ -50,7 +50,7 @@ def test_a_failed_dry_run_blocks_its_row_before_the_first_launch(make: Make) -> 
     project.ask("R001", "hold")
     controller = project.start()
     project.ready("R001")
-    dryrun = json.loads((project.run_dir("R002") / "dryrun.json").read_text())
+    dryrun = project.record("R002", "dryrun")
     assert dryrun["passed"] is False and "ValueError" in dryrun["reason"]
     project.until(lambda: project.cell("R002") == "BLOCKED", "R002 is BLOCKED while R001 still trains")
     assert "dry-run failed" in project.notes("R002") and "set TODO" in project.notes("R002")
@@ -71,7 +71,7 @@ def test_runs_that_differ_by_seed_share_one_dry_run(make: Make) -> None:
     project.snakemake().ok()
     assert len(project.dries("R001")) + len(project.dries("R002")) == 1
     assert len(project.dries("R003")) == 1
-    assert {json.loads((project.run_dir(r) / "dryrun.json").read_text())["passed"] for r in project.launches()} == {True}
+    assert all(project.record(r, "dryrun")["passed"] for r in ("R001", "R002", "R003"))
 
 
 def test_an_unwritten_command_of_a_later_stage_holds_up_nothing_before(make: Make) -> None:
@@ -108,10 +108,7 @@ def test_a_run_that_ends_cleanly_without_a_result(make: Make) -> None:
     work = project.run_dir("R001") / "work"
     work.mkdir(parents=True)
     (work / "result.json").write_text('{"metrics": {"loss": 0.1}, "complete": true}')
-    old = 1_000_000_000
-    import os
-
-    os.utime(work / "result.json", (old, old))
+    os.utime(work / "result.json", (1_000_000_000, 1_000_000_000))
     project.snakemake().failed()
     assert project.cell("R001") == "BLOCKED" and "ended cleanly" in project.notes("R001")
 

@@ -94,7 +94,7 @@ def test_supervisor_ended_and_another_adopts(make: Make, signum: signal.Signals)
 
 
 def test_supervisor_and_wrapper_killed(make: Make) -> None:
-    """Only the program is left: it is watched to its end; its status is lost, which is never DONE: one resume asks it."""
+    """Only the program is left: it is watched to its end; a lost status is never DONE, one resume asks."""
     project, pid = held(make)
     wrapper, supervisor = project.wrapper("R001"), project.supervisor("R001")
     os.kill(supervisor, signal.SIGKILL)
@@ -120,7 +120,7 @@ def test_program_wrapper_and_supervisor_killed(make: Make) -> None:
 
 
 def test_everything_killed_and_started_again(make: Make) -> None:
-    """Controller, waiters, supervisor, wrapper, program: all killed (the machine's worst day); a plain start resumes."""
+    """Controller, waiters, supervisor, wrapper and program are all killed: a plain start resumes."""
     project, _ = held(make, rows=[Row("R001"), Row("R002", "M1")])
     project.close()
     project.unask("R001", "hold")
@@ -132,11 +132,9 @@ def test_everything_killed_and_started_again(make: Make) -> None:
 
 def test_children_of_a_killed_program_do_not_outlive_it(make: Make) -> None:
     """What the program started and left behind is ended before the next attempt begins."""
-    shell = "sleep 1000 & echo $! > control/orphan; exec " + " ".join(
-        [
-            "{{ python }}", "program.py", "{{ run_id }}", "--control", "control", "--out", "{{ result }}",
-            "--checkpoint", "{{ checkpoint }}",
-        ]
+    shell = (
+        "sleep 1000 & echo $! > control/orphan; exec {{ python }} program.py {{ run_id }} --control control"
+        " --out {{ result }} --checkpoint {{ checkpoint }}"
     )
     project, pid = held(make, runs={"R001": {"command": shell, "dryrun": {"skip": "it leaves a child behind"}}})
     orphan = int((project.control / "orphan").read_text())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from flowkit import Project, Row, alive
+from flowkit import CHECKOUT, Project, Row, alive
 
 LEAVING_S = 15  #: "within seconds", on a busy machine
 
@@ -70,6 +71,18 @@ def test_controller_left_by_closing_its_terminal(make: Callable[..., Project]) -
     pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
     terminal.close(force=False)
     project.until(lambda: not alive(terminal.pid), "the controller is gone", LEAVING_S)
+    goes_on_and_attaches(project, pids)
+
+
+def test_with_our_profile(make: Callable[..., Project]) -> None:
+    """The same with profiles/default in place, which Snakemake picks up by itself: killed, goes on, attached to."""
+    project = two_training(make)
+    shutil.copytree(CHECKOUT / "profiles" / "default", project.root / "profiles" / "default")
+    controller = project.start()
+    pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
+    assert "profiles/default" in project.said(controller)
+    controller.kill()
+    controller.wait()
     goes_on_and_attaches(project, pids)
 
 

@@ -128,7 +128,7 @@ def test_typed_targets_of_settled_rows_say_why_not(worked: Project) -> None:
 
 
 def test_stale_done_stops_before_any_launch(worked: Project) -> None:
-    """A changed identity of a DONE row stops everything, also under -n, naming key, values and layers; three ways on."""
+    """A changed identity of a DONE row stops everything, also under -n, with key, values, layers; three ways on."""
     worked.configure({"R001": {"params": {"steps": 5}}})
     worked.add_row(Row("R006", "M0"))
     for args in (("-n",), ()):

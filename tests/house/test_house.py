@@ -104,7 +104,7 @@ def test_make_knows_its_targets(target: str) -> None:
 def test_make_test_ends_with_pytest() -> None:
     """The last command of `make test` is pytest, so that its closing line stands last."""
     done = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.fullmatch(r'"[^"]+/python" -m pytest *', done.stdout.splitlines()[-1])
+    assert re.fullmatch(r'PATH="[^"]+" python -m pytest *', done.stdout.splitlines()[-1])
 
 
 def test_workflow_files_are_yaml_and_call_what_exists() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from runherd import processes
 from runherd.monitor import own
 from runherd.monitor.classify import Judgement
 from runherd.monitor.look import look, main
@@ -42,7 +43,9 @@ class Run:
         with self.log.open("wb") as log:
             command = [sys.executable, "-c", HEAD + code, str(self.result)]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        record = {"program": {"pid": self.process.pid}}
+        identity = processes.identify(self.process.pid)
+        assert identity is not None
+        record = {"program": identity.to_json()}
         (self.attempt / "process.json").write_text(json.dumps(record))
 
     def until(self, word: str) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runherd.files import encode_id
-from runherd.monitor.command import encode, main
+from runherd.monitor.command import main
 from runherd.monitor.process import look, writer_of
 from runherd.monitor.terminals import screen_sessions
 
@@ -128,12 +127,6 @@ def test_whole_script(files: tuple[Path, Path]) -> None:
     assert "runherd.monitor.classify" in loaded and not loaded & set(heavy)
 
 
-@pytest.mark.parametrize("run_id", ["R001", "R001/ä b", ".x", "M1:é[1]"])
-def test_encoding_in_step(run_id: str) -> None:
-    """The quick encoding of run ids is the one of the file layout."""
-    assert encode(run_id) == encode_id(run_id)
-
-
 def test_process_identity(sleeper: subprocess.Popen[bytes]) -> None:
     """A number with another start belongs to another process."""
     alive = look(sleeper.pid)
@@ -164,3 +157,40 @@ def test_screen_names_are_whole() -> None:
     """A session is known by its whole name: exp1 is not exp10."""
     listing = "There are screens on:\n\t4711.exp10\t(Detached)\n\t812.a.b\t(Attached)\n2 Sockets.\n"
     assert screen_sessions(listing) == {"exp10": 4711, "a.b": 812}
+
+
+def test_parsers_are_quick_to_name() -> None:
+    """Adding both sub-commands loads neither the collectors nor the validation."""
+    program = (
+        "import sys, argparse; from runherd.cli.watch_commands import add_parsers;"
+        "add_parsers(argparse.ArgumentParser().add_subparsers());"
+        "print([m for m in sys.modules if m.startswith(('runherd.collect', 'runherd.validate.verdict'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_program_on_another_host_is_not_called_dead(tmp_path: Path) -> None:
+    """What this machine's process table cannot show is unknown, and never dead for sure."""
+    from runherd.monitor import own
+
+    folder = tmp_path / "runs" / "R001"
+    (folder / "attempts" / "1").mkdir(parents=True)
+    program = {"host": "another-host", "boot_id": "x", "pid": 1, "start_ticks": 1, "sid": 1}
+    (folder / "attempts" / "1" / "process.json").write_text(json.dumps({"program": program}))
+    alive = own.target(str(folder)).alive
+    assert alive is not None and alive.state == "unknown" and "another-host" in alive.why
+
+
+def test_a_run_is_found_where_the_project_puts_its_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`paths.runs` in project.yaml is honoured for a run that is named by its id."""
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "project.yaml").write_text("paths: {runs: my-runs}\n")
+    attempt = tmp_path / "my-runs" / "R001" / "attempts" / "1"
+    attempt.mkdir(parents=True)
+    (attempt / "log.txt").write_text("step 1/4\n")
+    (attempt / "exit.json").write_text('{"code": 0, "signal": null}')
+    main(["R001", "--root", str(tmp_path)])
+    assert "R001" not in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 from runherd.diagnose.catalogue import load
 from runherd.monitor.logreader import Block
-from runherd.monitor.progress import is_progress, mark
+from runherd.monitor.progress import is_progress, mark, series_end
 from runherd.monitor.scan import STATUS_NUMBER, empty, scan
 
 
@@ -133,3 +133,19 @@ def test_status_words_are_all_found() -> None:
     """Every number among the catalogue's words is one that the quick search finds."""
     numbers = [word for word in load().by_word if word.isdigit()]
     assert numbers and all(STATUS_NUMBER.fullmatch(word.encode()) for word in numbers)
+
+
+@pytest.mark.parametrize(
+    ("lines", "end"),
+    [
+        (["shard 7 stored", "x", "shard 8 stored", "shard 9 stored", "end"], 3),
+        (["[turn 1] ok", "[turn 2] failed", "[turn 3] ok"], 2),
+        (["shard 7 stored", "shard 8 stored"], -1),
+        (["port 3 open", "port 9000 open", "port 20 open"], -1),
+        (["2026-01-02 10:00:01 a", "2026-01-02 10:00:02 b", "2026-01-02 10:00:03 c"], -1),
+        (["retry 3", "retry 3", "retry 3"], -1),
+    ],
+)
+def test_end_of_a_rising_count(lines: list[str], end: int) -> None:
+    """Only three or more lines with the same words and a rising number are a count that goes on."""
+    assert series_end(lines) == end

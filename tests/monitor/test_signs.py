@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from runherd.lognote import note_action
 from runherd.monitor import scan, tick
 from runherd.monitor.evidence import Evidence, Result
-from runherd.monitor.note import note_action
 from runherd.monitor.signs import signs
 from runherd.monitor.terminals import tmux_text
 

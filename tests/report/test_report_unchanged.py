@@ -23,9 +23,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     real = page.read_page
 
-    def counted(layout: files.Layout, rows: Any, now: str) -> page.Page:
+    def counted(layout: files.Layout, rows: Any, now: str, title: str | None = None) -> page.Page:
         calls.append(now)
-        return real(layout, rows, now)
+        return real(layout, rows, now, title)
 
     monkeypatch.setattr(page, "read_page", counted)
     return calls

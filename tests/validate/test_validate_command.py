@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,14 @@ def test_own_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("R001", "--root", str(tmp_path)) == 1
     out = capsys.readouterr().out
     assert "2 items, 3 expected" in out and "stale-cache" in out
+
+
+def test_whole_script(result: Path) -> None:
+    """The script is a command of its own; a user's mistake is no traceback."""
+    script = Path(__file__).parents[2] / "scripts" / "validate.py"
+    good = subprocess.run(
+        [sys.executable, str(script), str(result)], capture_output=True, text=True, check=False
+    )
+    assert good.returncode == 0 and good.stdout.endswith("[Validate] PASS (per_item)\n")
+    bad = subprocess.run([sys.executable, str(script), "R404"], capture_output=True, text=True, check=False)
+    assert bad.returncode == 2 and bad.stderr.startswith("no such file and no such run")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, exitcodes, locks, processes
+from runherd import clock, exitcodes, lease, locks, processes
 from runherd.cli.project import add_tracker_option, find_run, look
 from runherd.errors import fail
 from runherd.files import Layout, write_json
@@ -20,6 +20,7 @@ from runherd.supervise.place import Place
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 4.0
+OWN_SNAKEFILE = "runherd.smk"  #: what `runherd init` writes beside a workflow that is there already
 CANCEL_MARGIN_S = 15.0
 
 
@@ -35,6 +36,10 @@ def add_parsers(sub: Any) -> None:
     cancel.add_argument("run", nargs="+")
     add_tracker_option(cancel)
     cancel.set_defaults(func=cancel_runs)
+    take = sub.add_parser("takeover", help="carry on here a run whose host is gone for good")
+    take.add_argument("run")
+    add_tracker_option(take)
+    take.set_defaults(func=take_over)
     adopt = sub.add_parser("adopt", help="take over a run that runherd did not start")
     adopt.add_argument("run")
     adopt.add_argument("--result", type=Path, help="its result file (alone: a run that has ended)")
@@ -62,13 +67,14 @@ def start_controller(args: argparse.Namespace) -> int:
     from runherd.workflow.controller import hand_over
 
     root = Path.cwd()
-    if not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
+    own = ["-s", OWN_SNAKEFILE] if (root / OWN_SNAKEFILE).exists() else []
+    if not own and not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
     if locks.is_held(layout.controller_lock()):
         print(hand_over(layout, args.targets))
         return exitcodes.RUNNING
-    argv = [sys.executable, "-m", "snakemake", *args.targets]
+    argv = [sys.executable, "-m", "snakemake", *args.targets, *own]
     if args.cores or not (root / "profiles" / "default" / "config.yaml").exists():
         argv += ["--cores", args.cores or "all"]
     if args.config:
@@ -170,6 +176,27 @@ def _cancel_queued(place: Place, tracker_name: str, h: History) -> int:
     if place.run_id not in outcome.written:
         raise fail(f"{place.run_id} could not be set to SKIP", value=outcome.refused.get(place.run_id))
     print(f"{place.run_id} had not been started; its cell says SKIP now")
+    return exitcodes.OK
+
+
+def take_over(args: argparse.Namespace) -> int:
+    """Free a run from the lease of a host that gives no sign of life; the next launch resumes it here."""
+    draft = look(args)
+    run = find_run(draft.plan, args.run)
+    folder = draft.layout.leases(run.run_id)
+    held = lease.elsewhere(lease.current(folder), processes.hostname(), "")
+    if held is None or held.holder is None:
+        print(f"{run.run_id} is carried by no other host")
+        return exitcodes.OK
+    host, watch = held.holder.host, lease.Watch()
+    print(f"looking for a sign of life of {host}, {lease.BEAT_S * 2:g} s …", flush=True)
+    while watch.silent_s(held) < lease.BEAT_S * 2:
+        time.sleep(1)
+        now = lease.current(folder)
+        if now is None or (now.fence, now.beat) != (held.fence, held.beat):
+            raise fail(f"{run.run_id} is alive on {host}: nothing was changed", exit_code=exitcodes.RUNNING)
+    lease.release(folder, held)
+    print(f"{run.run_id} was taken from {host}; the next snakemake resumes it here")
     return exitcodes.OK
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "wait": ("state_commands", "wait for a run or a gate"),
     "monitor": ("watch_commands", "look at one run, ours or not, in one line"),
     "cancel": ("control_commands", "stop a run for good; its checkpoint is kept"),
+    "takeover": ("control_commands", "carry on here a run whose host is gone for good"),
     "adopt": ("control_commands", "take over a run that runherd did not start"),
     "rerun": ("control_commands", "repeat a finished run from its frozen spec and commit, and compare"),
     "sync": ("control_commands", "write what the ledgers say into the tracker"),

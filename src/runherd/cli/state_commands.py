@@ -83,11 +83,14 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
 
 
 def _waiting(layout: Layout, run: RunPlan) -> str | None:
+    """What the run waits for, or is warned of, when that is the last thing its ledger says."""
     from runherd import ledger
 
     events = ledger.read(layout.events(run.run_id))
     last = events[-1] if events else None
-    return last.text if isinstance(last, ledger.Noted) and last.text.startswith("waiting") else None
+    if not isinstance(last, ledger.Noted):
+        return None
+    return last.text if last.attempt or last.text.startswith("waiting") else None
 
 
 def gate_row(layout: Layout, stage: str) -> dict[str, Any]:

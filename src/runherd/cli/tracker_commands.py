@@ -113,9 +113,12 @@ def _columns(row: Row) -> tuple[str, ...]:
 def _table(rows: list[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    from runherd.report.terminal import cell_width
+
+    widths = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(cell + " " * (width - cell_width(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     ]
 
 

@@ -19,7 +19,7 @@ def add_parsers(sub: Any) -> None:
 
 
 def _add_validate(parser: argparse.ArgumentParser) -> None:
-    from runherd.validate.command import add_arguments
+    from runherd.validate.arguments import add_arguments
 
     add_arguments(parser)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from runherd.collect.findings import Finding
 from runherd.collect.items import ID_KEYS, RESPONSE_KEYS, normal
-from runherd.collect.jsonstream import NanCounter, finite, loads
+from runherd.collect.jsonstream import NanCounter, finite, loads, strict_loads
 from runherd.collect.reading import Reading, Request, Sink, not_finite
 
 BATCH_BYTES = 1 << 18
@@ -55,17 +55,21 @@ _BAD = object()
 
 
 def _many(lines: list[bytes]) -> list[Any] | None:
+    """Read many lines at once; None where one of them needs care."""
     try:
-        return list(map(loads, lines))
-    except ValueError:
+        if loads is not strict_loads:
+            return list(map(loads, lines))
+        rows = list(loads(b"[" + b",".join(lines) + b"]"))
+    except (ValueError, RecursionError):
         return None
+    return rows if len(rows) == len(lines) else None
 
 
 def _one(line: bytes, careful: Any) -> Any:
     """Read one line; NaN and bytes that are not UTF-8 are read with care."""
     try:
         return loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         return careful(line.decode("utf-8", "replace").strip())

@@ -19,12 +19,24 @@ CHUNK = 1 << 16
 _TOKEN_EDGE = 16  # an error this near to the end of the window may be a cut token
 
 
+def _refuse(token: str) -> None:
+    raise ValueError(f"{token} is not JSON")
+
+
+_strict = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def strict_loads(text: str | bytes) -> Any:
+    """Read one document as orjson does: NaN and infinity are refused (`ValueError`)."""
+    return _strict(text if isinstance(text, str) else text.decode("utf-8"))
+
+
 try:  # several times quicker where it is installed
     import orjson
 
     loads: Any = orjson.loads
 except ImportError:  # pragma: no cover
-    loads = json.loads
+    loads = strict_loads
 
 
 class NotWhole(Exception):

@@ -300,7 +300,7 @@ def _meaning_problems(
         if reason:
             at = where(layers, "execution.wall_time")
             out.append(Problem(f"`execution.wall_time` cannot be computed: {reason}", at, str(formula)))
-    return out + _heal_problems(data, layers)
+    return out + _heal_problems(data, layers) + _endpoint_problems(data, layers)
 
 
 def _step_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
@@ -350,6 +350,20 @@ def _prefix_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[P
             root,
             f"a path that begins with {prefix} ({where(layers, 'output.prefix')})",
         )
+    ]
+
+
+def _endpoint_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
+    endpoints = data.get("endpoints") or ()
+    names = [str(e.get("name")) for e in endpoints if isinstance(e, Mapping)]
+    at = where(layers, "endpoints")
+    double = sorted({n for n in names if names.count(n) > 1})
+    out = [Problem("two endpoints have the same name", at, name) for name in double]
+    urls = [str(e.get("url")) for e in endpoints if isinstance(e, Mapping)]
+    return out + [
+        Problem("the endpoint's url is none", at, url, "http://... or https://..., or ${NAME}")
+        for url in urls
+        if not re.match(r"https?://|\$\{[A-Za-z_]", url)
     ]
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from runherd.config import cells, layerfiles
@@ -50,10 +51,18 @@ def expand(project: ProjectConfig, row: RowInput) -> list[RowInput]:
 def _may_have_grid(project: ProjectConfig, row: RowInput) -> bool:
     if len(cells.seed_list(cells.cell(row, "seed"))) > 1:
         return True
+    shared = project.memo.get("shared_grid")  # the same for all rows: looked at once
+    if shared is None:
+        files = [project.project_file(), *project.default_files()]
+        shared = project.memo["shared_grid"] = any(map(_says_grid, files))
     named = cells.config_cell(row)
-    paths = [project.root / named] if named else []
-    paths += [project.run_file(row.id), project.project_file(), *project.default_files()]
-    return any(b"grid" in found.data for path in paths if (found := layerfiles.read(path)))
+    own = [project.root / named] if named else []
+    return shared or any(map(_says_grid, [*own, project.run_file(row.id)]))
+
+
+def _says_grid(path: Path) -> bool:
+    found = layerfiles.read(path)
+    return found is not None and b"grid" in found.data
 
 
 def _grid(project: ProjectConfig, row: RowInput) -> tuple[Mapping[str, Any], str]:

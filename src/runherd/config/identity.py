@@ -8,6 +8,7 @@ default null changes nothing either. Operational keys are in no list.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -162,8 +163,11 @@ def normal_template(template: Any) -> Any:
     """Collapse white space that a shell would not pass on; text inside quotes is kept as it is."""
     if isinstance(template, list):
         return [normal_expressions(part) if isinstance(part, str) else part for part in template]
-    if not isinstance(template, str):
-        return template
+    return _normal_text(template) if isinstance(template, str) else template
+
+
+@functools.lru_cache(maxsize=4096)
+def _normal_text(template: str) -> str:
     out, at = [], 0
     for match in _QUOTED.finditer(template):
         out += [_collapse(template[at : match.start()]), match[0]]
@@ -198,9 +202,20 @@ def _used_columns(data: Mapping[str, Any]) -> dict[str, str]:
     row: dict[str, str] = data.get("row") or {}
     used: dict[str, str] = {}
     for template in templates(data):
-        for expression in re.findall(r"\{[{%](.*?)[%}]\}", template, flags=re.DOTALL):
-            names = [a or b or c for a, b, c in _COLUMN.findall(expression)]
-            if len(re.findall(r"\brow\b", _QUOTED.sub("''", expression))) != len(names):
-                return dict(row)
-            used.update({name: row[name] for name in names if name in row})
+        names = _columns_named(template)
+        if names is None:
+            return dict(row)
+        used.update({name: row[name] for name in names if name in row})
     return used
+
+
+@functools.lru_cache(maxsize=4096)
+def _columns_named(template: str) -> tuple[str, ...] | None:
+    """Columns that a template names as `row["X"]` or `row.x`; None when it uses `row` in another way."""
+    out: list[str] = []
+    for expression in re.findall(r"\{[{%](.*?)[%}]\}", template, flags=re.DOTALL):
+        names = [a or b or c for a, b, c in _COLUMN.findall(expression)]
+        if len(re.findall(r"\brow\b", _QUOTED.sub("''", expression))) != len(names):
+            return None
+        out += names
+    return tuple(out)

@@ -127,8 +127,12 @@ def _forget(
 
 
 def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) if isinstance(item, (dict, list)) else item for item in value]
+    kind = type(value)
+    if kind is dict:
+        return {key: _copy(item) if type(item) in _NESTED else item for key, item in value.items()}
+    if kind is list:
+        return [_copy(item) if type(item) in _NESTED else item for item in value]
     return value
+
+
+_NESTED = (dict, list)

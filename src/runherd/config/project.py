@@ -138,6 +138,8 @@ def load_project(root: Path, overrides: Mapping[str, str] | None = None) -> Proj
 
 
 def _find_config_dir(root: Path) -> str:
+    if (root / CONFIG_DIRS[1] / "project.yaml").is_file():
+        return CONFIG_DIRS[1]  # it is ours by its name; a `configs/` beside it is the repository's own
     for name in CONFIG_DIRS:
         if any((root / name / part).exists() for part in ("project.yaml", "runs", "_defaults")):
             return name

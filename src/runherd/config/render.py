@@ -15,6 +15,8 @@ from runherd.config import template
 from runherd.config.spec import Spec, lookup
 from runherd.errors import Problem, UserError, did_you_mean
 
+#: Shells that are asked for the exit code of a pipe's failing part: `python train.py | tee log` must not hide it.
+PIPEFAIL_SHELLS = ("bash", "zsh", "ksh")
 _PYTHON = re.compile(r"python(3(\.\d+)?)?$")
 
 
@@ -25,7 +27,7 @@ class CommandValues:
     `result` and `checkpoint` None: taken from `output.result` and
     `output.checkpoint`. `step`: name or index of one of `steps:`. `dryrun`:
     use `dryrun.command` where there is one. `limit` and `workers` None: the
-    spec's own. `gpus`: device ids as the program sees them. `python`: what
+    spec's own. `base_url`: of the run's guard, None without one. `gpus`: device ids as the program sees them. `python`: what
     `{{ python }}` is where `execution.python` is not set.
     """
 
@@ -40,6 +42,7 @@ class CommandValues:
     workers: int | None = None
     step: str | int | None = None
     dryrun: bool = False
+    base_url: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     python: str = sys.executable
 
@@ -65,7 +68,8 @@ class Command:
         if self.argv is not None:
             return list(self.argv)
         assert self.shell is not None
-        return [self.interpreter, "-c", self.shell]
+        pipefail = ["-o", "pipefail"] if os.path.basename(self.interpreter) in PIPEFAIL_SHELLS else []
+        return [self.interpreter, *pipefail, "-c", self.shell]
 
 
 def steps(spec: Spec) -> list[str | None]:
@@ -137,6 +141,7 @@ def command_names(spec: Spec, values: CommandValues) -> dict[str, Any]:
         "workers": workers,
         "python": lookup(data, "execution.python") or values.python,
         "own_python": sys.executable,
+        "base_url": values.base_url or lookup(data, "endpoint.url"),
         "config_file": None if config_file is None else str(root / config_file),
         "params": data.get("params") or {},
         "row": data.get("row") or {},
@@ -313,12 +318,17 @@ def check_command(spec: Spec) -> list[Problem]:
                 dryrun=dryrun,
                 limit=lookup(spec.data, "dryrun.limit") if dryrun else None,
                 environ=_AnyName(),
+                base_url="http://127.0.0.1/v1" if _may_be_guarded(spec) else None,
             )
             try:
                 render_command(spec, values)
             except UserError as error:
                 problems += [problem for problem in error.problems if problem not in problems]
     return problems
+
+
+def _may_be_guarded(spec: Spec) -> bool:
+    return bool(lookup(spec.data, "execution.guard") or lookup(spec.data, "execution.dual_backend"))
 
 
 class _AnyName(dict[str, str]):

@@ -40,8 +40,8 @@ def resolve(
     _check(folded, stack)
     if stack.problems:
         raise UserError(_unique(stack.problems))
-    present = dict(leaves(folded.data))
-    origins = {key: list(folded.history[key]) for key in present if key in folded.history}
+    history = folded.history
+    origins = {key: list(history[key]) for key, _ in leaves(folded.data) if key in history}
     return Spec(
         run_id=row.id,
         data=folded.data,

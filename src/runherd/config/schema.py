@@ -68,9 +68,11 @@ class Execution(Section):
     segment_parallel_workers: AtLeastOne | None = None
     """Segments that one precompute worker handles at a time."""
     dual_backend: bool | None = None
-    """Use two endpoints at once; takes the model layer's `when_dual` block."""
+    """Use two endpoints at once; takes the model layer's `when_dual` block, and the guard where `endpoints` are listed."""
+    guard: bool | None = None
+    """Send the run's model calls through a guard of its own; null: only with `dual_backend` and `endpoints`."""
     max_concurrent_vlm: AtLeastOne | None = None
-    """Model calls in flight at a time."""
+    """Model calls in flight at a time; the guard takes 30 with `dual_backend` where only the default is set."""
     vlm_max_retries: Count | None = None
     """Retries of one model call."""
     vlm_retry_base_delay_s: NotNegative | None = None
@@ -111,6 +113,8 @@ class Execution(Section):
     """Environment variables; `${NAME}` takes a value from the launcher's environment."""
     identity_env: list[str] | None = None
     """Names of variables in `env` that can change the outcome."""
+    log_max_mib: Positive | None = None
+    """A log larger than this is moved to `log.1.txt` and begun anew."""
     gpu_provider: Literal["local", "remote", "slurm", "vast", "modal"] | None = None
     """Who provides the GPUs, for the cost record."""
     usd_per_gpu_hour: NotNegative | None = None
@@ -122,6 +126,8 @@ class Monitor(Section):
     """Seconds between two looks at a run."""
     stale_s: Positive | None = None
     """A log and progress still for so long mean STALE."""
+    stuck_s: NotNegative | None = None
+    """Errors (rate limits, refused connections, out of memory) count once there is no progress for so long."""
     gpu_idle_s: Positive | None = None
     """A GPU idle for so long is warned of."""
     gpu_idle_util: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -138,14 +144,14 @@ class Monitor(Section):
     """Hit ratio below which the cache is cold."""
     progress: str | None = None
     """Regular expression with groups `done` and `total` for progress lines in the log."""
-    quota_per_min: Positive | None = None
-    """Rate-limit answers per minute, rising, that mean API_QUOTA."""
     sample_s: Positive | None = None
     """Seconds between two GPU samples."""
     signatures: str | list[str] | None = None
     """The project's own failure signatures, YAML files."""
     screen: str | None = None
     """Name of a screen session whose output is the log."""
+    endpoint: str | None = None
+    """URL that is asked when calls are refused: does the endpoint answer at all?"""
 
 
 class Heal(Section):
@@ -165,6 +171,8 @@ class Heal(Section):
     """The workers are multiplied by this after API_QUOTA."""
     quota_workers_min: AtLeastOne | None = None
     """Never fewer workers than this."""
+    proxy_wait_s: NotNegative | None = None
+    """Wait before a resume after PROXY_DOWN."""
     proxy_fallback_env: dict[str, Scalar] | None = None
     """Environment of the fallback endpoint; empty: no fallback."""
     proxy_fallback_workers: AtLeastOne | None = None
@@ -224,8 +232,10 @@ class Collect(Section):
     """Where per-item results stand."""
     fields: dict[str, str] | None = None
     """Our item field to the file's own name for it."""
-    curve: Any = None
+    history: Any = None
     """Where the training curve stands."""
+    take: Literal["first", "last", "min", "max"] | None = None
+    """Which of several matches of a regular expression over the log counts."""
     options: dict[str, Any] | None = None
     """Further settings of the chosen format."""
 
@@ -270,6 +280,13 @@ class Conformance(Section):
     """What the code must contain for the plan to be realised."""
     smoke: Smoke | None = None
     """A one-item run whose log must show something."""
+
+
+class Diagnose(Section):
+    hook: str | list[str] | None = None
+    """Command of your own after a failure; it is given the run's folder as its last argument."""
+    hook_timeout_s: Positive | None = None
+    """Its time limit in seconds."""
 
 
 class Wandb(Section):
@@ -328,6 +345,42 @@ class Endpoint(Section):
     """Base URL of the model endpoint."""
     model: str | None = None
     """Model name that the endpoint is asked for."""
+
+
+class GuardedEndpoint(Section):
+    name: Name
+    """Name in counters and findings."""
+    url: Name
+    """Base URL up to and with `/v1`; `${NAME}` takes a value from the environment, `{model}` is the model's name."""
+    weight: Positive | None = None
+    """Share of the calls; null: 65 and 35 for two endpoints, else equal."""
+    max_concurrent: AtLeastOne | None = None
+    """Calls in flight at this endpoint; null: its share of `execution.max_concurrent_vlm`."""
+    key_env: str | None = None
+    """Environment variable that holds its key; null: the program's own key is passed on."""
+    key_header: str | None = None
+    """Header of the key; null: `Authorization`, as Bearer."""
+    token_command: Template | None = None
+    """Command that prints a token (text, or JSON with `accessToken`); run once, and again after a 401."""
+    models: dict[str, str] | None = None
+    """Model name of the program to the endpoint's own name for it; a finding in the validation."""
+    serves: list[str] | None = None
+    """Models that it serves, by its own names; null: `/v1/models` is asked."""
+    check_models: bool | None = None
+    """Ask `/v1/models`, and drop the endpoint for models that are not listed; null: yes."""
+    second_phase: list[str] | None = None
+    """Models whose second phase (`/phase-b/v1`, `X-Runherd-Phase: b`, `/responses`) stays on this endpoint."""
+
+
+class Guard(Section):
+    cooldown_s: Positive | None = None
+    """Seconds that a failing endpoint is left alone before one call tries it again."""
+    failures: AtLeastOne | None = None
+    """Failed calls in a row (403, 5xx, time-outs) that count as failing; a refused connection does at once."""
+    timeout_s: Positive | None = None
+    """Seconds without a byte after which an endpoint's answer counts as failed."""
+    serial: list[str] | None = None
+    """Patterns of models that are called one at a time."""
 
 
 class Evaluator(Section):
@@ -397,10 +450,14 @@ class RunSettings(Section):
     collect: Collect | None = None
     preflight: Preflight | None = None
     conformance: Conformance | None = None
+    diagnose: Diagnose | None = None
     wandb: Wandb | None = None
     pipeline: Pipeline | None = None
     dataset: Dataset | None = None
     endpoint: Endpoint | None = None
+    endpoints: list[GuardedEndpoint] | None = None
+    """Endpoints of the guard."""
+    guard: Guard | None = None
     evaluator: Evaluator | None = None
     notify: Notify | None = None
     report: Report | None = None

@@ -5,8 +5,9 @@ Standard library only: a supervisor reads `spec.json` with nothing else loaded.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -165,6 +166,7 @@ class Difference:
 _PLAIN_KEY = re.compile(r'[^."\\ ]+').fullmatch
 
 
+@functools.lru_cache(maxsize=8192)
 def join(prefix: str, key: str) -> str:
     """Append `key` to a dotted path; a key with a dot, quote or space in it is written quoted."""
     shown = key if _PLAIN_KEY(key) else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -206,17 +208,24 @@ def _next_key(dotted: str, start: int) -> tuple[str, int]:
 def lookup(data: Any, key: str, default: Any = None) -> Any:
     """Value at the dotted `key` of nested mappings, or `default`."""
     for part in split(key):
-        if not isinstance(data, Mapping) or part not in data:
+        # A dict is asked first: the test for a Mapping is slow.
+        if not isinstance(data, (dict, Mapping)) or part not in data:
             return default
         data = data[part]
     return data
 
 
-def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Yield (dotted path, value) of every leaf; an empty mapping and a list are leaves."""
+def leaves(data: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Return (dotted path, value) of every leaf; an empty mapping and a list are leaves."""
+    out: list[tuple[str, Any]] = []
+    _collect(data, prefix, out)
+    return out
+
+
+def _collect(data: Mapping[str, Any], prefix: str, out: list[tuple[str, Any]]) -> None:
     for key, value in data.items():
         path = join(prefix, key)
-        if isinstance(value, dict) and value:
-            yield from leaves(value, path)
+        if value and isinstance(value, dict):
+            _collect(value, path, out)
         else:
-            yield path, value
+            out.append((path, value))

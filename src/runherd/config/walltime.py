@@ -6,6 +6,7 @@ Formulas are arithmetic over numbers of the config; nothing else is evaluated.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import operator
 import re
@@ -80,16 +81,23 @@ def evaluate(formula: str, data: Mapping[str, Any]) -> float:
     """Compute an arithmetic formula over numbers of the config. Raises `FormulaError`."""
     if len(formula) > _LONGEST:
         raise FormulaError(f"a formula has at most {_LONGEST} characters")
+    tree = _parsed(formula.strip())
+    if tree is None:
+        raise FormulaError("it is neither a number of seconds, a duration (1h30m) nor a formula")
     try:
-        tree = ast.parse(formula.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise FormulaError("it is neither a number of seconds, a duration (1h30m) nor a formula") from None
-    try:
-        return float(_value(tree.body, data))
+        return float(_value(tree, data))
     except (ArithmeticError, TypeError, ValueError) as error:
         if isinstance(error, FormulaError):
             raise
         raise FormulaError(str(error) or type(error).__name__) from None
+
+
+@functools.lru_cache(maxsize=512)
+def _parsed(formula: str) -> ast.expr | None:
+    try:
+        return ast.parse(formula, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _value(node: ast.expr, data: Mapping[str, Any]) -> Any:

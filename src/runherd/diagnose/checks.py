@@ -15,7 +15,10 @@ from runherd.diagnose.decide import Cause
 
 NOT_CHECKED = "not checked"
 DATA_RULES = ("count", "duplicates", "missing_ids", "nulls", "empties", "placeholders", "leak", "bad_lines")
-DATA_SIGNATURES = ("checkpoint-corrupt", "file-missing", "json-decode", "unicode", "download-broken")
+DATA_SIGNATURES = (
+    *("checkpoint-corrupt", "file-missing", "rule-input-missing", "data-resource-missing"),
+    *("json-decode", "unicode", "download-broken"),
+)
 EXPLODED = 100.0  #: times the median gradient norm
 VANISHED = 1e-7
 

@@ -16,11 +16,12 @@ from runherd.diagnose import tracebacks
 from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.lines import Line
 from runherd.diagnose.tracebacks import Frame, Raised
-from runherd.monitor.progress import is_progress
+from runherd.monitor.progress import RECOVERED, is_progress, series_end
 
 OWN_SIGNALS = frozenset({4, 6, 7, 8, 11})  #: that a process raises by its own fault
 NEAR_END = 60  # lines; without a traceback only what stands so near to the end can be its cause
 EVIDENCE_CHARS = 300
+TIMEOUT_CODE = 124  #: of the command "timeout", which says nothing else
 
 
 @dataclass(frozen=True)
@@ -116,12 +117,11 @@ def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Cata
 def _look(lines: Sequence[Line], ended: Exit, catalogue: Catalogue) -> _Scene:
     raised = tracebacks.find(lines)
     inside = {i for r in raised for i in range(r.begin, r.end + 1)}
-    last = -1
-    for i in range(len(lines) - 1, -1, -1):
-        if i not in inside and lines[i].text and is_progress(lines[i].text):
-            last = i
-            break
     hits = [(i, s) for i, line in enumerate(lines) if line.text for s in catalogue.of_line(line.text)]
+    complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)}
+    last = next((i for i in range(len(lines) - 1, -1, -1) if i not in complaints and is_progress(lines[i].text)), -1)
+    if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
+        last = max(last, series_end([line.text for line in lines]))
     return _Scene(lines, ended, raised, last, hits, _failing_rank(lines))
 
 
@@ -207,8 +207,9 @@ def _of_traceback(scene: _Scene, n: int) -> tuple[tuple[int, int, int], Cause]:
         else "Mend the code.",
         "no",
     )
-    group = origin.name.endswith("ExceptionGroup")  # its parts follow, and one of them is the cause
-    return (4 if group else 0, elsewhere, origin.begin), cause
+    # The parts of a group follow, and one of them is the cause; SystemExit is a choice, and not its reason.
+    later = origin.name.endswith("ExceptionGroup") or origin.name == "SystemExit"
+    return (4 if later else 0, elsewhere, origin.begin), cause
 
 
 def _is_rank(raised: Raised, scene: _Scene) -> bool:
@@ -225,9 +226,9 @@ def _signatures_in(scene: _Scene, raised: Raised) -> list[Signature]:
 
 
 def _goes_on(scene: _Scene, raised: Raised, i: int) -> bool:
-    """Whether the message goes on in an indented line up to here."""
+    """Whether the message goes on in indented lines, or below a rule of signs, up to here."""
     between = (tracebacks.unlabelled(scene.lines[j].text) for j in range(raised.end + 1, i + 1))
-    return all(text.startswith((" ", "\t")) for text in between)
+    return all(text.startswith((" ", "\t")) or not text.strip("*-=~# ") for text in between)
 
 
 def _frame(origin: Raised, chain: Sequence[Raised]) -> Frame | None:
@@ -308,6 +309,9 @@ def _unknown(scene: _Scene) -> Cause:
     if not scene.exit.known and (scene.last_progress >= 0 or not scene.hits):
         text = "nothing in its last lines tells of a failure"
         return Cause("HEALTHY", "no-failure-seen", text, 0.6, tuple(last), restart="no")
+    if scene.exit.code == TIMEOUT_CODE:
+        text = f'{scene.exit}, as the command "timeout" does at its limit'
+        return Cause("DEAD", "timeout-command", text, 0.6, tuple(last), suggestion="Give it more time.")
     advice = "Read the last lines; add a signature for them if they say why."
     text = f"{scene.exit}; its last lines do not say why"
     return Cause("UNKNOWN", "unknown", text, 0.2, tuple(last), suggestion=advice, restart="maybe")

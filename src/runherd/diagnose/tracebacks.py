@@ -19,12 +19,15 @@ _LABEL = re.compile(
     r"|[\w.-]+\s*\| ?)+"
 )
 
-_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+_FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*))?$")
+#: Ray names the inner exception in brackets, and that one's frames and words follow.
+_WRAPPED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)\((?P<inner>[A-Za-z_][\w.]*)\): (?P<message>.*)$")
 _BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
 _RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<name>\S+)")
 _STAMPED = re.compile(r"(?P<stamp>[^\s|+].*?)\s{2,}File \"")
 STAMP_LINES = 12  # lines of other ranks may stand between
+_IGNORED = ("Exception ignored in", "--- Logging error ---")  #: Python's own words that it goes on
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 
 _LIBRARY = re.compile(
@@ -78,7 +81,7 @@ def find(lines: Sequence[Line]) -> list[Raised]:
     out: list[Raised] = []
     used = -1
     for i, line in enumerate(lines):
-        if HEADER in line.text:
+        if HEADER in line.text and not (i and unlabelled(lines[i - 1].text).startswith(_IGNORED)):
             head, _, _ = line.text.partition(HEADER)
             raised = _rich(lines, i) if "─" in head or "╭" in head else _plain(lines, i, head)
             if raised:
@@ -126,7 +129,10 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
             continue
         if not body.strip() or body[0] in " \t|+^~" or body.startswith("[Previous line"):
             continue
-        raised = _RAISED.match(body)
+        wrapped = _WRAPPED.match(body)
+        if wrapped and i + 1 < len(lines) and _FRAME.match(unlabelled(lines[i + 1].text)):
+            continue
+        raised = wrapped or _RAISED.match(body)
         if raised is None:
             if label or not frames:
                 continue

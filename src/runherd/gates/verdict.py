@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
+from runherd import clock
 from runherd.gates import kinds
 from runherd.gates.committed import CriteriaGit
 from runherd.gates.context import CannotJudge, Context
@@ -141,17 +141,11 @@ def criteria_notes(
 
 def _ended_before(since: str | None, runs: Sequence[RunEvidence]) -> list[str]:
     """Runs whose result is older than the criteria."""
-    changed = _time(since)
-    ended = {run.run_id: _time((run.result or {}).get("ended_at")) for run in runs}
+    changed = clock.moment(since)
+    ended = {run.run_id: clock.moment((run.result or {}).get("ended_at")) for run in runs}
     return sorted(run_id for run_id, when in ended.items() if changed and when and when < changed)
 
 
-def _time(value: Any) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(value)) if value else None
-    except ValueError:
-        return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _criteria_json(stage: str, criteria: Criteria, git: CriteriaGit) -> dict[str, Any]:

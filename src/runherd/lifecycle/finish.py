@@ -51,6 +51,18 @@ def finish_unattended(place: Place) -> None:
         os.close(fd)
 
 
+def write_note(place: Place, note: str) -> None:
+    """Say something in our part of the row's notes while the run goes on; the end's note replaces it."""
+    from runherd import tracker
+
+    spec: Any = read_json(place.layout.spec(place.run_id))
+    name = spec.get("tracker") if isinstance(spec, dict) else None
+    if name:
+        aliases = spec.get("columns") or None
+        update = tracker.Update(str(spec.get("row_id") or place.run_id), note=note)
+        tracker.update(place.layout.root / name, [update], aliases=aliases)
+
+
 def write_cell(
     place: Place, status: str, *, final: bool, result: str | None = None, note: str | None = None
 ) -> str | None:

@@ -12,7 +12,7 @@ from runherd.supervise.place import Place
 
 STEERING = (
     "execution.workers", "heal.quota_workers_factor", "heal.quota_workers_min", "heal.oom_set",
-    "heal.proxy_fallback_env", "heal.proxy_fallback_workers",
+    "heal.proxy_fallback_env", "heal.proxy_fallback_workers", "heal.accept_other_endpoint",
 )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +40,8 @@ def cell(members: Sequence[Member]) -> Cell:
 
 def mean_text(metrics: Sequence[Mapping[str, Any]], most: int = 3) -> str:
     """`accuracy 0.9711 ± 0.0012 (n=3)` for the metrics that every member has (sample sd, n - 1)."""
+    import statistics
+
     shared = [k for k in metrics[0] if all(isinstance(m.get(k), int | float) for m in metrics)] if metrics else []
     said = []
     for key in shared[:most]:

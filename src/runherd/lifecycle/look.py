@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd import ledger
 from runherd.files import read_json
-from runherd.lifecycle import samples
+from runherd.lifecycle import finish, logsize, samples
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
 
@@ -32,12 +32,15 @@ def look(place: Place, number: int) -> str:
     _sample(place, number)
     target = own.target(str(place.dir), alive=True)
     _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
+    most_mib = (data.get("execution") or {}).get("log_max_mib")
+    if most_mib:
+        logsize.bound(place.layout.log(place.run_id, number), float(most_mib))
     sentence = f"{judgement.state}: {judgement.sentence}"
     acts = judgement.action in ACTS and judgement.state in STOPS and _healing(data)
     if acts and not _still_writes(place, judgement.state, data):
         return json.dumps({"stop": STOPS[judgement.state], "why": sentence})
     if judgement.state in WARNINGS:
-        _warn_once(place, h.gen, number, judgement.state, sentence)
+        _warn_once(place, number, judgement.state, sentence)
     return json.dumps({"stop": None, "why": sentence})
 
 
@@ -76,8 +79,9 @@ def _mtime(path: Path) -> float:
         return 0.0
 
 
-def _warn_once(place: Place, gen: int, number: int, state: str, sentence: str) -> None:
-    """Keep a warning in the ledger, once per attempt and state."""
+def _warn_once(place: Place, number: int, state: str, sentence: str) -> None:
+    """Keep a warning in the ledger and in the row's notes, once per attempt and state."""
     said = [e for e in ledger.read(place.layout.events(place.run_id)) if isinstance(e, ledger.Noted)]
     if not any(e.attempt == number and e.text.startswith(f"{state}:") for e in said):
-        place.record(ledger.Noted(gen, sentence, number))
+        place.record(ledger.Noted(place.history().gen, sentence, number))
+        finish.write_note(place, sentence)

@@ -16,6 +16,7 @@ from runherd.files import encode_id, write_json
 from runherd.lifecycle import checkpoints
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
+from runherd.lifecycle.guarded import Guarded
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
@@ -31,7 +32,9 @@ def prepare(place: Place, number: int, reason: str, token: str) -> None:
     h = place.history()
     try:
         spec = Spec.from_json({**frozen_spec(place), "data": spec_data(place, h)})
-        chosen = gpu.choose(int(spec.get("execution.gpus") or 0), spec.get("execution.devices"))
+        chosen = gpu.choose(
+            int(spec.get("execution.gpus") or 0), spec.get("execution.devices"), spec.get("execution.gpu_mem_mib")
+        )
         if chosen.wait_for is not None:
             write_json(place.layout.command(place.run_id, number), {"schema": SCHEMA, "wait": chosen.wait_for})
             return
@@ -53,17 +56,22 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     names = step_names(spec)
     frozen = frozen_spec(place)
     root = str(frozen.get("code_root") or layout.root)
+    attempt_dir = layout.attempt_dir(run_id, number)
+    guarded = Guarded(spec, attempt_dir / "guard.json", layout.record(run_id, "guard"), place.history().gen)
     steps: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         values = CommandValues(
             root=root, spec_file=str(layout.spec(run_id)), workdir=str(work), resume=resume,
-            gpus=chosen.uuids, step=i if len(names) > 1 else None,
+            gpus=chosen.uuids, step=i if len(names) > 1 else None, base_url=guarded.base_url,
             environ=program_environment(dict(os.environ)),
         )  # fmt: skip
         rendered = render_command(spec, values)
+        shown, taken = _kept_apart(spec, {**env, **rendered.env})
+        shown, taken = shown | guarded.env(), {k: v for k, v in taken.items() if k not in guarded.env()}
         steps.append(
             {
-                "name": name or "run", "argv": rendered.to_argv(), "cwd": rendered.cwd, "env": {**env, **rendered.env},
+                "name": name or "run", "argv": guarded.argv(rendered.to_argv()), "cwd": rendered.cwd, "env": shown,
+                "env_taken": taken,
                 "done_mark": str(_mark(place, name or str(i), spec.identity)) if i < len(names) - 1 else None,
             }
         )  # fmt: skip
@@ -74,7 +82,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
-        "grace_s": spec.get("execution.grace_s"),
+        "monitor_stale_s": spec.get("monitor.stale_s"), "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
         "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
@@ -91,22 +99,31 @@ def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:
         place.record(ledger.Noted(place.history().gen, said, number))
 
 
+def _kept_apart(spec: Spec, env: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Values that refer to the environment, as `${TOKEN}`, stay references in the record; the wrapper fills them in."""
+    written = spec.get("execution.env") or {}
+    taken = {name: text for name, text in written.items() if isinstance(text, str) and "$" in text}
+    return {name: value for name, value in env.items() if name not in taken}, taken
+
+
 def _mark(place: Place, step: str, identity: str) -> Path:
     return place.dir / "steps" / f"{encode_id(step)}.{identity[-12:]}.json"
 
 
 def limits(spec: Spec) -> dict[str, Any]:
-    """Limits that the wrapper sets on the program, and how; `how` says so where none can be set.
+    """Limits that the wrapper sets on the program, by a memory cgroup where it may make one, else as said here.
 
     RLIMIT_AS bounds address space, of which CUDA reserves far more than it
-    uses: a run with GPUs gets no memory limit this way.
+    uses: a run with GPUs gets no memory limit this way. Which way it was is in
+    process.json (`memory_limit`).
     """
     mem_mib = spec.get("execution.mem_mib")
     if not mem_mib:
-        return {"address_space_mib": None, "how": "none asked for"}
+        return {"mem_mib": None, "address_space_mib": None, "how": "none asked for"}
     if spec.get("execution.gpus"):
-        return {"address_space_mib": None, "how": "none: an address-space limit would break CUDA"}
-    return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
+        how = "cgroup, else none: an address-space limit would break CUDA"
+        return {"mem_mib": int(mem_mib), "address_space_mib": None, "how": how}
+    return {"mem_mib": int(mem_mib), "address_space_mib": int(mem_mib), "how": "cgroup, else RLIMIT_AS"}
 
 
 def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:

@@ -35,7 +35,10 @@ def validate(place: Place, attempt: Attempt, data: dict[str, Any], collected: An
     from runherd.validate import validate as judge
 
     logs = [place.layout.log(place.run_id, a.number) for a in place.history().this_generation()]
-    validation = judge(collected, data, [p for p in logs if p.exists()], run_id=place.run_id)
+    h = place.history()
+    guard = read_json(place.layout.record(place.run_id, "guard"))
+    guard = guard if isinstance(guard, dict) and guard.get("generation") == h.gen else None
+    validation = judge(collected, data, [p for p in logs if p.exists()], run_id=place.run_id, guard=guard)
     write_json(place.layout.record(place.run_id, "validation"), validation.to_json())
     return validation
 

@@ -11,15 +11,21 @@ from runherd.history import Attempt, History
 from runherd.lifecycle import records
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import operational, spec_data
+from runherd.lognote import note_action
 from runherd.supervise.place import Place
 
 SHUTDOWN_WINDOW_S = 30.0  #: the supervisor was told to go this close to the program's end: a shutdown
 
 
 def settle(place: Place, number: int) -> None:
-    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out."""
+    """Judge attempt `number`; ends the generation, or records the resume that the supervisor carries out.
+
+    Safe to repeat after a settling that was killed anywhere.
+    """
     h = place.history()
     attempt = next(a for a in h.attempts if a.number == number)
+    if attempt.judged is not None and attempt.judged.action == "resume":
+        return
     data = spec_data(place, h)
     collected = records.collect(place, attempt, data)
     exit_ = _exit(attempt, collected, place)
@@ -39,6 +45,7 @@ def settle(place: Place, number: int) -> None:
     if decision.status == "done":
         _end_done(place, attempt, data, collected, decision)
     else:
+        _call_hook(place, data)
         signature = failure.signature if failure else decision.cls.lower()
         end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
 
@@ -82,6 +89,18 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
 
 
+def _call_hook(place: Place, data: dict[str, Any]) -> None:
+    """The user's own command after a run that did not end well; its outcome stands in diagnosis.json."""
+    section = data.get("diagnose") or {}
+    path = place.layout.record(place.run_id, "diagnosis")
+    diagnosis = read_json(path)
+    if section.get("hook") and isinstance(diagnosis, dict):
+        from runherd.diagnose.hook import TIMEOUT_S, run_hook
+
+        timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
+        write_json(path, {**diagnosis, "hook": run_hook(section["hook"], place.dir, timeout_s=timeout_s)})
+
+
 def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Resume) -> None:
     place.record(
         ledger.Judged(
@@ -91,8 +110,8 @@ def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Re
     )  # fmt: skip
     change = f"; changed: {decision.change}" if decision.change else ""
     wait = f" after {decision.delay_s:g} s" if decision.delay_s else ""
-    with place.layout.log(place.run_id, attempt.number).open("a") as log:
-        log.write(f"[runherd] attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}\n")
+    text = f"attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}"
+    note_action(place.layout.log(place.run_id, attempt.number), text)
 
 
 def _end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any, decision: heal.End) -> None:

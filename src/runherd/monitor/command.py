@@ -23,7 +23,6 @@ from runherd.monitor.line import exit_code, explained, one_line
 from runherd.monitor.observe import Target, limits_of
 
 ENDED = ("COMPLETE", "DEAD")
-SAFE_CHARS = "._=-[],@+"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,25 +101,30 @@ def _is_file_name(what: str) -> bool:
     )
 
 
-def encode(run_id: str) -> str:
-    """Encode a run id as `runherd.files.encode_id` does (kept in step by a test)."""
-    out = []
-    for i, ch in enumerate(run_id):
-        keep = ch.isalnum() or (ch in SAFE_CHARS and not (ch == "." and i == 0))
-        out.append(ch if keep else "".join(f"%{b:02X}" for b in ch.encode("utf-8", "surrogatepass")))
-    return "".join(out)
-
-
 def _own(root: str, name: str) -> tuple[Target, str]:
     from runherd.monitor import own
 
-    inside = os.path.join(root, "runs", encode(name))
-    folder = next((f for f in (inside, name) if os.path.isdir(f)), None)
+    folder = _folder(root, name)
     if folder is None:
         from runherd.errors import fail
 
         raise fail("no such run, run folder or result file", value=name, allowed=f"a run under {root}/runs")
     return own.target(folder), os.path.join(folder, "monitor.json")
+
+
+def _folder(root: str, name: str) -> str | None:
+    """The run's folder: in the usual place, the one that is named, or where the project's `paths:` put it."""
+    from runherd.files import encode_id
+
+    for folder in (os.path.join(root, "runs", encode_id(name)), name):
+        if os.path.isdir(folder):
+            return folder
+    from pathlib import Path
+
+    from runherd.config import load_project
+
+    elsewhere = load_project(Path(root)).layout.run_dir(name)
+    return str(elsewhere) if elsewhere.is_dir() else None
 
 
 def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:

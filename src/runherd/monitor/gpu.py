@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+
+from runherd import gpu
 
 
 def utilisation(gpus: Iterable[str]) -> float | None:
     """Return the mean utilisation of the GPUs with these UUIDs in percent, or None where it cannot be had."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import pynvml
-        pynvml.nvmlInit()
-    except Exception:
-        return None
-    try:
-        values = [
-            float(pynvml.nvmlDeviceGetUtilizationRates(pynvml.nvmlDeviceGetHandleByUUID(i)).gpu)
-            for i in gpus
-        ]
-        return sum(values) / len(values) if values else None
-    except pynvml.NVMLError:
-        return None
-    finally:
-        pynvml.nvmlShutdown()
+    wanted = set(gpus)
+    values = [float(d.utilisation) for d in gpu.devices() if d.uuid in wanted and d.utilisation is not None]
+    return sum(values) / len(values) if values else None

@@ -39,11 +39,12 @@ def look(
 
 
 def _sample(target: Target, memory: dict[str, Any], now: float) -> None:
-    """Sample the GPUs of the run, not more often than every 15 s."""
+    """Sample the GPUs of the run, not more often than `monitor.sample_s` says (15 s)."""
     if not target.gpus or target.exit is not None:
         return
     samples = memory.setdefault("gpu", [])
-    if samples and now - samples[-1][0] < 15:
+    apart_s = float((target.spec.get("monitor") or {}).get("sample_s") or 15)
+    if samples and now - samples[-1][0] < apart_s:
         return
     from runherd.monitor.gpu import utilisation
 

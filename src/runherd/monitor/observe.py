@@ -53,7 +53,7 @@ def limits_of(spec: dict[str, Any]) -> Limits:
     }
     return Limits(
         **given,
-        null_warn=float(validate.get("null_warn") or Limits.null_warn),
+        null_warn=float(section.get("null_rate_warn") or validate.get("null_warn") or Limits.null_warn),
         null_stop=float(section.get("null_rate_stop") or validate.get("null_fail") or Limits.null_stop),
         cache_declared=bool(section.get("cache_reuse")),
     )

@@ -11,6 +11,7 @@ from typing import Any
 from runherd.monitor import progressfiles
 from runherd.monitor.observe import Target, limits_of
 from runherd.monitor.process import Alive
+from runherd.processes import Identity, boot_id, hostname
 
 
 def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any] | None = None) -> Target:
@@ -21,7 +22,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     attempt = newest_attempt(run_dir)
     folder = os.path.join(run_dir, "attempts", str(attempt))
     command = _json(os.path.join(folder, "command.json")) or {}
-    pid, ticks = _identity(_json(os.path.join(folder, "process.json")) or {})
+    program = Identity.from_json((_json(os.path.join(folder, "process.json")) or {}).get("program"))
     ended = exit_facts or _json(os.path.join(folder, "exit.json"))
     result = _result_path(run_dir, data, command)
     stem, _ = os.path.splitext(result)
@@ -37,16 +38,16 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
             (os.path.join(run_dir, "work"), os.path.join(run_dir, "checkpoint"))
         ),
         expected=_whole(data.get("expected")),
-        pid=pid,
-        start_ticks=ticks,
-        alive=None if alive is None else known[alive],
+        pid=program.pid if program else None,
+        start_ticks=program.start_ticks if program else None,
+        alive=_out_of_sight(program) if alive is None else known[alive],
         exit=ended,
         not_before=_birth(os.path.join(run_dir, "attempts", "1")),
         started_at=_birth(folder) or None,
         spec=data,
         limits=limits_of(data),
         gpus=tuple(str(g) for g in command.get("gpus") or ()),
-        endpoint=(data.get("monitor") or {}).get("endpoint"),
+        endpoint=(data.get("endpoint") or {}).get("url"),
     )
 
 
@@ -68,16 +69,15 @@ def _json(path: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _identity(record: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Read pid and start of the program from process.json."""
-    inner = next(
-        (record[k] for k in ("program", "command", "child") if isinstance(record.get(k), dict)), record
-    )
-    pid = _whole(inner.get("pid"))
-    ticks = next(
-        (inner[k] for k in ("start_ticks", "starttime", "start") if isinstance(inner.get(k), int)), None
-    )
-    return pid, ticks
+def _out_of_sight(program: Identity | None) -> Alive | None:
+    """What can be said of a program that this machine's process table cannot show; None when it can."""
+    if program is None:
+        return None
+    if program.host != hostname():
+        return Alive("unknown", f"it was started on {program.host}, which cannot be seen from here")
+    if program.boot_id != boot_id():
+        return Alive("gone", "this machine has been booted since", True)
+    return None
 
 
 def _result_path(run_dir: str, data: dict[str, Any], command: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from runherd.processes import CLOCK_TICKS, boot_time
+
 
 class Alive(NamedTuple):
     """The answer, and what it rests on."""
@@ -31,15 +33,7 @@ def look(pid: int, start_ticks: int | None = None) -> Alive:
     ticks = int(fields[19])
     if start_ticks is not None and ticks != start_ticks:
         return Alive("gone", f"number {pid} now belongs to another process", True)
-    return Alive("alive", f"process {pid}", False, _boot_time() + ticks / os.sysconf("SC_CLK_TCK"))
-
-
-def _boot_time() -> float:
-    with open("/proc/stat", "rb") as f:
-        for line in f:
-            if line.startswith(b"btime "):
-                return float(line.split()[1])
-    return 0.0
+    return Alive("alive", f"process {pid}", False, boot_time() + ticks / CLOCK_TICKS)
 
 
 class Writer(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BAR = re.compile(r"\d{1,3}%\|[^|]*\|\s*(?P<done>[\d,]+)/(?P<total>[\d,]+)(?:\s*\[)?")
@@ -20,12 +21,23 @@ _BEFORE = re.compile(
     r"done\b|questions\b|examples\b|processed\b|completed\b)"
 )
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*(?:[:=]|\bis\b|\s)\s*-?(?:\d|nan|inf)")
-_NO_PROGRESS = re.compile(r'Error\b|Exception\b|Traceback|File "|(?i:\bfail|\bretry|\battempt)')
+_NO_PROGRESS = re.compile(
+    r'Error\b|Exception\b|Traceback|File "|(?i:\bfail|\bretry|\battempt|\bgiving up\b'
+    r"|\bhttp\W{0,4}(?:error )?[45]\d\d\b"
+    r"|\b(?:40[0-9]|429|50[0-4]|529) (?:forbidden|unauthorized|not found|too many|bad gateway|internal|service|gateway)"
+    r"|\b(?:stopping|aborting|exiting)$)"
+)
+
+_COUNTED = re.compile(r"(?P<words>[^\W\d][^\d:]{1,40}|\[[^\W\d][^\d:]{0,40})(?P<number>\d{1,9})(?![\d.:-])")
+SERIES_MANY = 3
+SERIES_STEP = 1000  #: a count rises by no more from one line to the next
+SERIES_LINES = 20  #: lines between two of a count
 
 #: A program that says so has got over what it complained of before.
 RECOVERED = re.compile(
     r"(?i)\b(?:recovered|reconnected|retr(?:y|ies) (?:succeeded|successful|ok)|"
     r"succe(?:eded|ss) (?:on|after|at) (?:\w+ )?(?:retry|retries|attempt)|"
+    r"(?:answered|worked|passed|ok) (?:on|after|at|with) (?:the )?\w+ (?:try|retry|attempt)|"
     r"(?:falling|fell) back|continuing|skipping|skipped|"
     r"(?:reduc|halv|lower)(?:ed|ing) (?:the )?(?:micro[ -]?)?batch|caught and handled|handled gracefully|"
     r"training resumed|resumed (?:from|at))\b"
@@ -68,3 +80,25 @@ def is_progress(text: str) -> bool:
     if _NO_PROGRESS.search(text):
         return False
     return bool(_LOSS.search(text)) or mark(text) is not None
+
+
+def series_end(texts: Sequence[str]) -> int:
+    """Return the index of the last line that goes on a count, or -1.
+
+    Lines go on a count when at least three of them, not far apart, begin with the
+    same words and then a number that rises: "shard 7 stored", "[turn 8] ...".
+    """
+    runs: dict[str, tuple[int, int, int]] = {}  # beginning -> (index, number, how many in a row)
+    end = -1
+    for i, text in enumerate(texts):
+        found = _COUNTED.match(text)
+        if found is None:
+            continue
+        number = int(found["number"])
+        at, before, many = runs.get(found["words"], (i, number, 0))
+        rises = many > 0 and before <= number <= before + SERIES_STEP and i - at <= SERIES_LINES
+        many = many + (number > before) if rises else 1
+        runs[found["words"]] = (i, number, many)
+        if many >= SERIES_MANY:
+            end = i
+    return end

@@ -33,7 +33,7 @@ _LIMITED = re.compile(
 )
 _LOST = re.compile(
     rb"connection refused|econnrefused|connectionrefusederror|all connection attempts failed"
-    rb"|apiconnectionerror|tcp (?:connection )?closed"
+    rb"|apiconnectionerror|cannot connect to host|tcp (?:connection )?closed"
 )
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
 #: numbers that stand alone and may be a status; their words in the catalogue are found by this
@@ -55,6 +55,7 @@ _EXTRA_LOST = (
     "refused",
     "connection attempts failed",
     "apiconnectionerror",
+    "cannot connect to host",
     "tcp closed",
     "tcp connection closed",
 )

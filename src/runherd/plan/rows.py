@@ -132,7 +132,7 @@ def _due(draft: Draft, item: Item, run: RunPlan, options: Options) -> RunPlan:
         draft.specs[run.run_id] = spec
         run = replace(run, needs=needs_of(spec))
         gpus = int(spec.get("execution.gpus") or 0)
-        after_needs = bool(run.needs) and bool(spec.get("dryrun.after_needs"))
+        after_needs = bool(run.needs) and bool(spec.get("dryrun.needs_output"))
         if wrong := config.check_command(spec):
             problem = "\n".join(str(p) for p in wrong)
         if not spec.data.get("command") and not spec.data.get("steps"):

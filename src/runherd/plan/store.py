@@ -28,17 +28,16 @@ def freeze(draft: Draft) -> Path:
     return path
 
 
-def prune(layout: Layout, keep: str) -> None:
-    """Remove the plans of earlier invocations (only one controller works at a time)."""
+def earlier(layout: Layout, nonce: str) -> list[str]:
+    """The nonces of invocations that did not discard their plan: killed ones, and those that began anew."""
     plans = layout.state / "plans"
-    for old in plans.iterdir() if plans.is_dir() else []:
-        if old.name != keep:
-            shutil.rmtree(old, ignore_errors=True)
+    return [old.name for old in plans.iterdir() if old.name != nonce] if plans.is_dir() else []
 
 
 def discard(layout: Layout, nonce: str) -> None:
-    shutil.rmtree(layout.state / "plans" / nonce, ignore_errors=True)
+    """Remove the plan of an invocation (only one controller works at a time)."""
     plans = layout.state / "plans"
+    shutil.rmtree(plans / nonce, ignore_errors=True)
     if plans.is_dir() and not any(plans.iterdir()):
         plans.rmdir()
 

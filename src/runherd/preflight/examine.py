@@ -25,11 +25,19 @@ def examine(plan: Plan) -> list[Finding]:
     wanted = needed(plan, plan.targets)
     live = [r for r in plan.runs if r.live and r.mode != "continue"]
     specs = {r.run_id: Spec.from_json(s) for r in live if (s := _spec(plan, r)) is not None}
-    devices = gpu.devices() if any(r.gpus for r in live) else []
-    findings = [f for r in live for f in _of_run(plan, layout, r, specs, len(devices))]
+    devices, silent = _devices() if any(r.gpus for r in live) else (0, None)
+    findings = [f for r in live for f in _of_run(plan, layout, r, specs, devices, silent)]
     findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
     needed_specs = [specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs]
     return findings + list(_of_place(plan, layout, needed_specs))
+
+
+def _devices() -> tuple[int, str | None]:
+    """How many GPUs there are, and what to say when the driver does not answer."""
+    try:
+        return len(gpu.survey()), None
+    except gpu.NoAnswer as e:
+        return 0, str(e)
 
 
 def _spec(plan: Plan, run: RunPlan) -> dict[str, Any] | None:
@@ -37,17 +45,17 @@ def _spec(plan: Plan, run: RunPlan) -> dict[str, Any] | None:
 
 
 def _of_run(
-    plan: Plan, layout: Layout, run: RunPlan, specs: dict[str, Spec], gpus_here: int
+    plan: Plan, layout: Layout, run: RunPlan, specs: dict[str, Spec], gpus_here: int, silent: str | None
 ) -> Iterator[Finding]:
     if run.problem:
         yield Finding("command", run.problem, run.run_id)
         return
     if run.gpus > gpus_here:
         have = f"{gpus_here} GPU(s)" if gpus_here else "no NVIDIA driver or GPU"
+        but = silent or f"this machine has {have}"
         yield Finding(
-            "gpu", f"{run.run_id} asks for {run.gpus} GPU(s), but this machine has {have}", run.run_id,
-            hint="CPU runs go on without",
-        )  # fmt: skip
+            "gpu", f"{run.run_id} asks for {run.gpus} GPU(s), but {but}", run.run_id, hint="CPU runs go on without"
+        )
     spec = specs.get(run.run_id)
     if spec is None:
         return

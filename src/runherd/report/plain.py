@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
+
+from runherd import clock
 
 #: A record larger than this is not one of ours.
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -111,22 +113,12 @@ def duration(seconds: Any) -> str:
 
 def seconds_between(start: Any, end: Any) -> float | None:
     """Seconds from one UTC time to a later one; None when either cannot be read."""
-    first, last = _time(start), _time(end)
+    first, last = clock.moment(start), clock.moment(end)
     if first is None or last is None or last < first:
         return None
     return (last - first).total_seconds()
 
 
-def _time(value: Any) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
 def shown_time(value: Any) -> str:
-    found = _time(value)
+    found = clock.moment(value)
     return found.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if found else ""

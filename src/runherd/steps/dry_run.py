@@ -21,8 +21,10 @@ from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.errors import UserError, fail
 from runherd.files import Layout, read_json, write_json
+from runherd.lifecycle.guarded import Guarded
 from runherd.plan import store
 from runherd.steps import job
+from runherd.steps.launch import block_now
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
@@ -47,6 +49,8 @@ def main(argv: Sequence[str]) -> int:
     write_json(place.layout.record(args.run_id, "dryrun"), outcome)
     word = "skipped" if outcome.get("skipped") else "passed" if outcome["passed"] else "FAILED"
     print(f"[dry-run] {args.run_id}: {word} {outcome.get('reason') or ''}")
+    if not outcome["passed"]:
+        block_now(place, plan, args.generation, record)
     job.stamp(args.stamp)
     return exitcodes.OK
 
@@ -108,6 +112,7 @@ def _execute(place: Place, spec: Spec) -> str | None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "work").mkdir(parents=True)
     (folder / "checkpoint").mkdir()
+    guarded = Guarded(spec, folder / "guard-settings.json", folder / "guard.json", 0)
     chosen, held = _gpus(spec)
     limit = int(spec.get("dryrun.limit") or 2)
     names: Sequence[str | None] = step_names(spec) if spec.get("dryrun.command") is None else [None]
@@ -119,12 +124,14 @@ def _execute(place: Place, spec: Spec) -> str | None:
                 root=str(place.layout.root), spec_file=str(_spec_file(folder, spec)), workdir=str(folder / "work"),
                 checkpoint=str(folder / "checkpoint"), result=str(result), limit=limit, gpus=chosen.uuids, dryrun=True,
                 step=i if len(names) > 1 else None, environ=program_environment(dict(os.environ)),
+                base_url=guarded.base_url,
             )  # fmt: skip
             command = render_command(spec, values)
-            env = program_environment(dict(os.environ)) | command.env
+            env = program_environment(dict(os.environ)) | command.env | guarded.env()
             if chosen.count is not None:
                 env["CUDA_VISIBLE_DEVICES"] = ",".join(chosen.uuids)
-            failed = _one(command.to_argv(), command.cwd, env, _log(place), float(spec.get("dryrun.timeout_s") or 600))
+            argv = guarded.argv(command.to_argv())
+            failed = _one(argv, command.cwd, env, _log(place), float(spec.get("dryrun.timeout_s") or 600))
             if failed is not None:
                 return f"{failed}: {_last_words(place)}"
     finally:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, cost, exitcodes, locks, processes
+from runherd import clock, cost, exitcodes, lease, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle.finish import end
@@ -22,6 +22,7 @@ from runherd.steps import job
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
 
+HOST_POLL_S = 1.0  #: between two looks at a run that another host carries
 SUPERVISOR_TRIES = 5  #: supervisors that may die without any progress in the ledger
 
 
@@ -52,6 +53,7 @@ def _root() -> Path:
 def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
     """Carry generation `gen` of a run to its end, whoever else is at it, from whatever state it is in."""
     tries, progress, shown = 0, -1, False
+    watch = lease.Watch()
     while True:
         h = place.history()
         if h.gen > gen or (h.gen == gen and h.final_cell_written):
@@ -68,6 +70,9 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
                 f"{run.run_id}: its supervisor ends again and again without progress",
                 where=str(place.layout.supervisor_log(run.run_id)), exit_code=exitcodes.NEEDS_PERSON,
             )  # fmt: skip
+        if waits_for_host(place, watch):
+            tries = 0
+            continue
         fd = locks.try_lock(place.layout.supervisor_lock(run.run_id))
         if fd is None:
             wait_for_supervisor(place)
@@ -81,6 +86,28 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
         finally:
             os.close(fd)
         wait_for_supervisor(place)
+
+
+def waits_for_host(place: Place, watch: lease.Watch) -> bool:
+    """Wait a little where another host carries the run, and say so; False where none does.
+
+    Raises `UserError` (needs a person) when that host has given no sign of life for long.
+    """
+    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), lease.job())
+    if held is None or held.holder is None:
+        return False
+    silent_s = watch.silent_s(held)
+    if watch.looks == 1:
+        print(f"[launch] {place.run_id} is carried by {held.holder.host}: nothing is done here but to wait", flush=True)
+    if silent_s > lease.TTL_S:
+        raise fail(
+            f"{place.run_id} is carried by {held.holder.host}, which has given no sign of life for {silent_s:.0f} s; "
+            "whether its program lives there cannot be seen from here",
+            hint=f"look on {held.holder.host}; if it is gone for good: runherd takeover {place.run_id}",
+            exit_code=exitcodes.NEEDS_PERSON,
+        )  # fmt: skip
+    time.sleep(HOST_POLL_S)
+    return True
 
 
 def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
@@ -97,12 +124,32 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
         _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
         raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
     dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
-    open_generation(place, gen, run.mode if run.mode in ("first", "resume", "rerun") else "resume", spec)
-    blocked = _unmet_need(place, run) or _failed_dryrun(dryrun, gen)
+    open_generation(place, gen, _mode(run), spec)
+    blocked = _unmet_need(place, run) or failed_dryrun(dryrun, gen)
     if blocked is not None:
         end(place, "blocked", *blocked)
         return False
     return True
+
+
+def block_now(place: Place, plan: Plan, gen: int, spec: dict[str, Any]) -> None:
+    """Show a failed dry-run in the row at once; its launch may be days away. Nothing where somebody is at the run."""
+    run = next((r for r in plan.runs if r.run_id == place.run_id), None)
+    fd = locks.try_lock(place.layout.supervisor_lock(place.run_id)) if run is not None else None
+    if run is None or fd is None:
+        return
+    try:
+        h = place.history()
+        blocked = failed_dryrun(read_json(place.layout.record(place.run_id, "dryrun")), gen)
+        if blocked is not None and h.gen < gen and not h.active and _withdrawn(plan, run) is None:
+            open_generation(place, gen, _mode(run), spec)
+            end(place, "blocked", *blocked)
+    finally:
+        os.close(fd)
+
+
+def _mode(run: RunPlan) -> str:
+    return run.mode if run.mode in ("first", "resume", "rerun") else "resume"
 
 
 def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
@@ -153,7 +200,7 @@ def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
     return None
 
 
-def _failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
+def failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
     if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
         return None
     return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"

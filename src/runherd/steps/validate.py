@@ -41,7 +41,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _any_file(argv: Sequence[str]) -> int:
     """Judge the data of any result, ours or not: what `runherd validate` does."""
-    from runherd.validate.command import add_arguments, run
+    from runherd.validate.arguments import add_arguments
+    from runherd.validate.command import run
 
     parser = argparse.ArgumentParser(prog="validate", description="judge the data of a result file or a run")
     add_arguments(parser)

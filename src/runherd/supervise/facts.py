@@ -31,15 +31,20 @@ def program(place: Place, last: Attempt) -> Identity | None:
 
 
 def program_life(place: Place, last: Attempt) -> Life:
-    """Whether the attempt's program lives: by the lock that it holds, else by its identity."""
+    """Whether the attempt's program lives: by the lock that it holds, else by its identity.
+
+    For the holder of the run's lease: a program of another host is gone, as
+    that host has given the run back (`runherd.lease`).
+    """
     if locks.is_held(place.layout.program_lock(place.run_id)):
         return Life.ALIVE
     known = program(place, last)
-    if known is not None:
+    if known is not None and known.host == processes.hostname():
         return processes.life(known)
     launcher = Identity.from_json(last.launched.supervisor)
-    if launcher is not None and launcher.host != processes.hostname():
-        return Life.ELSEWHERE
+    where = known or launcher
+    if where is not None and where.host != processes.hostname() and "fence" not in last.launched.supervisor:
+        return Life.ELSEWHERE  # launched without a lease: nobody has said that it is over
     return Life.GONE
 
 
@@ -82,6 +87,8 @@ def exit_event(place: Place, last: Attempt, lost: bool) -> ledger.Exited:
 def _why_lost(who: Identity | None, foreign: bool) -> str:
     if who is None:
         return "never_started"
+    if who.host != processes.hostname():
+        return "host_gone"
     if who.boot_id != processes.boot_id():
         return "reboot"
     return "adopted" if foreign else "killed_with_wrapper"

@@ -18,7 +18,7 @@ from runherd.supervise.place import Place
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 #: Variables of the controller and of Snakemake's jobs that a program must not see.
 SCRUBBED = (
-    "RUNHERD_PLAN", "RUNHERD_REENTER", "RUNHERD_LOCK_FD", "RUNHERD_PYTHON", "RUNHERD_USER_ENV", "SNAKEMAKE_PROFILE",
+    "RUNHERD_PLAN", "RUNHERD_REENTER", "RUNHERD_LOCK_FDS", "RUNHERD_PYTHON", "RUNHERD_USER_ENV", "SNAKEMAKE_PROFILE",
 )  # fmt: skip
 #: Snakemake sets these in its jobs; the user's own values travel in RUNHERD_USER_ENV.
 CHANGED_BY_SNAKEMAKE = (

@@ -18,9 +18,10 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, evidence, ledger, locks, processes
+from runherd import clock, evidence, lease, ledger, locks, processes
 from runherd.files import read_json
 from runherd.history import Attempt
+from runherd.lognote import note_action
 from runherd.processes import Life
 from runherd.supervise import facts, spawn
 from runherd.supervise.place import Place
@@ -28,8 +29,10 @@ from runherd.supervise.shortstep import ShortStep
 from runherd.supervise.waiting import Left, Waiting
 
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
-RETRY_S = 5.0  #: between two looks for a free GPU, and before going on after a full disk
+RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
+RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
 START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
+QUIET_LOOKS = 4  #: a still log is looked at so many times less often
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
 
@@ -38,11 +41,16 @@ class Supervisor:
         self.place = place
         self.lock_fd = lock_fd
         self.layout = place.layout
-        self.me = processes.identify(os.getpid())
+        me = processes.identify(os.getpid())
+        assert me is not None
+        self.me = me
+        self.lease = lease.acquire(self.layout.leases(place.run_id), me)
         self.waiting = Waiting()
+        self.waiting.beat, self.waiting.beat_s = self.beat, lease.BEAT_S
         self.announcing: ShortStep | None = None
         self.started_here: set[int] = set()
         self.said = ""  #: what we wait for, as the ledger was told
+        self.retry_s = RETRY_S
         self._due: dict[int, float] = {}  #: attempt -> when its resume is due, by the monotonic clock
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -73,6 +81,7 @@ class Supervisor:
             case evidence.Finish():
                 if not self.place.history().final_cell_written:
                     self.step("finish")
+                lease.release(self.layout.leases(self.place.run_id), self.lease)
                 return True
             case evidence.CannotTell(why):
                 self.say(self.place.history().gen, why)
@@ -122,10 +131,12 @@ class Supervisor:
         lock_fd = locks.try_lock(self.layout.program_lock(self.place.run_id))
         try:
             if gpu_locks is None or lock_fd is None:
-                what = "a GPU was taken meanwhile" if lock_fd else "an earlier process still holds the program lock"
+                busy = lock_fd is None
+                what = "an earlier process still holds the program lock" if busy else "a GPU was taken meanwhile"
                 self.wait_visibly(h.gen, what)
                 return
-            launcher = self.me.to_json() if self.me else {}
+            self.beat()  # last look: is the run still ours?
+            launcher = {**self.me.to_json(), "fence": self.lease.fence}
             gpus, provider = command.get("gpus", []), command.get("provider", "local")
             self.place.record(ledger.Launched(h.gen, number, reason, launcher, gpus, provider))
             self.spawn_wrapper(number, token, lock_fd, gpu_locks)
@@ -138,7 +149,8 @@ class Supervisor:
     def wait_visibly(self, gen: int, why: str) -> None:
         """Wait a little, and say once in the ledger what for."""
         self.say(gen, f"waiting: {why}")
-        self.sleep(RETRY_S)
+        self.sleep(self.retry_s)
+        self.retry_s = min(self.retry_s * 1.2, RETRY_MOST_S)
 
     def say(self, gen: int, text: str) -> None:
         """Note something in the ledger, once in a row, also over several supervisors."""
@@ -151,7 +163,7 @@ class Supervisor:
     def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
         env = spawn.program_environment(dict(os.environ))
         env[processes.TOKEN_VARIABLE] = token
-        env["RUNHERD_LOCK_FD"] = str(lock_fd)
+        env["RUNHERD_LOCK_FDS"] = ",".join(map(str, [lock_fd, *gpu_locks]))
         wrapper = str(Path(__file__).with_name("wrapper.py"))
         log_path = self.layout.log(self.place.run_id, number)
         with log_path.open("ab") as log:
@@ -195,7 +207,7 @@ class Supervisor:
         """Wait for the program's end; look after it now and then; stop it where the rules say so."""
         h = self.place.history()
         if number not in self.started_here:
-            self.place.record(ledger.Adopted(h.gen, number, self.me.to_json() if self.me else {}))
+            self.place.record(ledger.Adopted(h.gen, number, self.me.to_json()))
             self.started_here.add(number)
         last = h.last_attempt
         assert last is not None
@@ -218,6 +230,7 @@ class Supervisor:
         stopped = last.stopping is not None
         look: ShortStep | None = None
         next_look, look_began = time.monotonic() + min(interval, 5.0), 0.0
+        seen: tuple[float, ...] = ()
         try:
             while True:
                 now = time.monotonic()
@@ -229,8 +242,10 @@ class Supervisor:
                     look.close()
                     look = None
                 if look is None and not stopped and now >= next_look:
-                    look, look_began = ShortStep(self.place, "look", [str(last.number)], answers=True), now
                     next_look = now + interval
+                    new = self.log_signature(last.number)
+                    if new != seen or now - look_began >= _quiet_s(interval, plan):
+                        look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
                 until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
                 timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
                 if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
@@ -239,6 +254,14 @@ class Supervisor:
         finally:
             if look is not None:
                 look.close()
+
+    def log_signature(self, number: int) -> tuple[float, ...]:
+        """Size and time of the last write of the attempt's log: what tells whether there is something to look at."""
+        try:
+            found = os.stat(self.layout.log(self.place.run_id, number))
+        except OSError:
+            return ()
+        return found.st_size, found.st_mtime
 
     def must_stop(self, last: Attempt, plan: dict[str, Any], left_s: float | None) -> bool:
         """Stop the program where a person has asked for it or its time is over; True when it was stopped."""
@@ -262,7 +285,7 @@ class Supervisor:
     def stop(self, last: Attempt, cause: str, detail: str, plan: dict[str, Any]) -> None:
         """End the program's tree, gently first; the wrapper lives on to write the exit down."""
         self.place.record(ledger.Stopping(last.gen, last.number, cause, detail))
-        self.append_to_log(last.number, f"[runherd] stopping this attempt: {cause}: {detail}")
+        note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
         self.end_program(last.number, float(plan.get("grace_s") or 30.0))
 
     def end_program(self, number: int, grace_s: float) -> None:
@@ -275,10 +298,6 @@ class Supervisor:
         processes.end_tree(str(facts.command(self.place, number).get("token", "")), roots, spare, grace_s)
         if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
             processes.send(program, signal.SIGKILL)
-
-    def append_to_log(self, number: int, line: str) -> None:
-        with self.layout.log(self.place.run_id, number).open("a") as log:
-            log.write(f"{line}\n")
 
     # -- ending ----------------------------------------------------------------
     def settle(self, number: int, lost: bool) -> None:
@@ -303,7 +322,8 @@ class Supervisor:
                 return
             if pause_s is not None:
                 self.waiting.pause(pause_s)
-        self.say(self.place.history().gen, f"the step `{name}` failed {len(STEP_PAUSES_S) + 1} times: see supervisor.log")
+        tries = len(STEP_PAUSES_S) + 1
+        self.say(self.place.history().gen, f"the step `{name}` failed {tries} times: see supervisor.log")
         raise SystemExit(1)
 
     def join(self, step: ShortStep | None) -> int | None:
@@ -316,6 +336,13 @@ class Supervisor:
             return step.code()
         finally:
             step.close()
+
+    def beat(self) -> None:
+        """Tell other hosts that we are here. Raises `Fenced` when one of them has taken the run over."""
+        try:
+            self.lease = lease.renew(self.layout.leases(self.place.run_id), self.lease)
+        except OSError as e:
+            print(f"{clock.now()} no heartbeat: {e}", file=sys.stderr, flush=True)
 
     def cancel_asked(self) -> bool:
         return self.layout.cancel_request(self.place.run_id).exists()
@@ -335,14 +362,22 @@ class Supervisor:
             child.poll()
 
 
+def _quiet_s(interval: float, plan: dict[str, Any]) -> float:
+    """How long a program that writes nothing is left without a look: not at all with GPUs, which are sampled."""
+    if plan.get("gpus"):
+        return 0.0
+    return min(QUIET_LOOKS * interval, float(plan.get("monitor_stale_s") or 1200.0) / 4)
+
+
 def main() -> None:
     place = Place.from_arg(sys.argv[1])
     lock_fd = int(sys.argv[2])
     os.set_inheritable(lock_fd, False)
     locks.sign(lock_fd)
-    supervisor = Supervisor(place, lock_fd)
     try:
-        supervisor.run()
+        Supervisor(place, lock_fd).run()
+    except lease.Fenced as fenced:
+        print(f"{clock.now()} leaving: {fenced}", file=sys.stderr, flush=True)
     except Left as left:
         h = place.history()
         if h.active:

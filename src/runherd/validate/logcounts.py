@@ -34,6 +34,7 @@ class LogCounts:
     rate_limited: int = 0
     content_policy: int = 0
     stale_cache: int = 0
+    source: str = "in the log"  #: where the calls were seen, for sentences
 
 
 def count_logs(logs: Iterable[Path]) -> LogCounts:

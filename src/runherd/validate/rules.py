@@ -163,14 +163,14 @@ def rate_limited(f: Facts) -> Finding | None:
         return Finding("rate_limited", level, text, {"count": n, "calls": None})
     share = n / calls
     level = "WARN" if share > f.settings.rate_limited_warn else "INFO"
-    text = f"{n} rate-limited call(s) in the log, {_percent(share)} of {calls}"
+    text = f"{n} rate-limited call(s) {f.log.source}, {_percent(share)} of {calls}"
     return Finding("rate_limited", level, text, {"count": n, "calls": calls})
 
 
 def content_policy(f: Facts) -> Finding | None:
     n = f.log.content_policy
     return (
-        Finding("content_policy", "INFO", f"{n} content-policy line(s) in the log", {"count": n})
+        Finding("content_policy", "INFO", f"{n} content-policy line(s) {f.log.source}", {"count": n})
         if n
         else None
     )

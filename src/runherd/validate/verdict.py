@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from runherd.collect import formats, jsonl
 from runherd.collect.findings import Finding, worst
 from runherd.collect.gather import Collected
 from runherd.collect.reading import Request
-from runherd.validate import rules, userrules
+from runherd.validate import guardcounts, rules, userrules
 from runherd.validate.logcounts import LogCounts, count_logs
 from runherd.validate.settings import Settings, read_settings
 from runherd.validate.tally import Tally
@@ -54,8 +54,11 @@ def validate(
     logs: Sequence[Path] = (),
     *,
     run_id: str | None = None,
+    guard: Mapping[str, Any] | None = None,
 ) -> Validation:
     """Validate what `collect` returned; reads `collected.items` and the logs as streams.
+
+    `guard` is the content of guard.json of a run that went through one.
 
     Raises `UserError` for a `validate:` section that cannot be used.
     """
@@ -65,7 +68,15 @@ def validate(
     if collected.items is not None:
         jsonl.read(collected.items, Request({}, 0.0), _Both(tally, checker))
     expected = collected.expected
-    return _judge(tally, checker, count_logs(logs), settings, collected, expected, run_id)
+    log = count_logs(logs)
+    if guard:
+        log = guardcounts.instead_of_log(guard, log)
+        seen = [f for f in guardcounts.findings(guard) if f.rule not in settings.off]
+        collected = replace(collected, findings=[*collected.findings, *seen])
+    validation = _judge(tally, checker, log, settings, collected, expected, run_id)
+    if guard:
+        validation.counts["guard"] = guardcounts.counts(guard)
+    return validation
 
 
 def validate_file(

@@ -101,10 +101,12 @@ class Controller:
             return []
         from runherd.errors import UserError
 
+        keep_pandas_out(self.workflow.persistence)
         try:
             self.check_targets(self.targets())
             if not self._only_looking():
                 self._take_over()
+                self._forget_earlier()
                 self.begin(self.targets())
         except (UserError, Refused) as e:
             stop(e)
@@ -134,12 +136,38 @@ class Controller:
         atexit.register(self._finish)
         threading.Thread(target=self._watch_for_changes, daemon=True).start()
 
+    def _forget_earlier(self) -> None:
+        """Clear what killed controllers left: without this each leaves two marks and their metadata for ever."""
+        from runherd.plan import store
+
+        for nonce in store.earlier(self.layout, self.draft.plan.nonce):
+            self._forget(nonce)
+
+    def _forget(self, nonce: str) -> None:
+        from snakemake.io import IOFile
+
+        from runherd.plan import store
+
+        for mark in marks(nonce):
+            (self.layout.root / mark).unlink(missing_ok=True)  # `-d` has changed the folder back by the end
+            self.workflow.persistence.cleanup_metadata(IOFile(mark, rule=None))
+        store.discard(self.layout, nonce)
+
     def _replace_graceful_exit(self) -> None:
         from snakemake.scheduling import job_scheduler
 
         job_scheduler.JobScheduler.exit_gracefully = lambda _self, *_: self.leave()
         for signum in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.leave())
+
+    def notice_nothing_asked(self) -> None:
+        """At the end: a bare `include:` has no default target, and Snakemake's "Nothing to be done" would mislead."""
+        asked = self.targets() or self.workflow.default_target is not None
+        if not asked and not self._checked and not self.at_work and not {*sys.argv} & LOOKING:
+            print(
+                "[runherd] no target was asked for: an included Snakefile has no default target. Type `snakemake all`, or"
+                " use it by `module` and `use rule * from` (runherd init writes that)", file=sys.stderr,
+            )  # fmt: skip
 
     # -- leaving -----------------------------------------------------------------
     def leave(self) -> None:
@@ -163,7 +191,7 @@ class Controller:
             sys.stdout.flush()
             sys.stderr.flush()
             os.execve(sys.executable, [sys.executable, "-m", "snakemake", *self.reenter], environment)
-        store.discard(self.layout, self.draft.plan.nonce)
+        self._forget(self.draft.plan.nonce)
         closing.say(self.draft, left=self.leaving)
         self._release()
 
@@ -293,6 +321,25 @@ def carried() -> dict[str, int]:
         return dict(json.loads(os.environ.get(REENTER, "{}")).get("rerun_gens", {}))
     except (ValueError, AttributeError):
         return {}
+
+
+def keep_pandas_out(persistence: Any) -> None:
+    """Let Snakemake compare params without importing pandas where nobody has: that is half of a no-op's time.
+
+    A DataFrame among a user's own params means that pandas is imported, and is compared as ever.
+    """
+
+    def serializer(self: Any) -> Any:
+        return self._serialize_param_pandas if "pandas" in sys.modules else self._serialize_param_builtin
+
+    kind = type(persistence)
+    if all(hasattr(kind, name) for name in ("_serialize_param", "_serialize_param_pandas", "_serialize_param_builtin")):
+        kind._serialize_param = property(serializer)
+
+
+def marks(nonce: str) -> tuple[str, str]:
+    """The temporary outputs of an invocation: its preflight and its barrier of dry-runs."""
+    return f".runherd/preflight.{nonce}", f".runherd/dryruns.{nonce}"
 
 
 def give_room(workflow: Any) -> None:

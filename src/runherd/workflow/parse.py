@@ -6,6 +6,7 @@ the frozen plan and decides nothing. Imports neither pandas nor pydantic.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, need
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import Controller, carried, cores, register_slots, stop, user_environment
+from runherd.workflow.controller import Controller, carried, cores, marks, register_slots, stop, user_environment
 
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
@@ -82,11 +83,11 @@ class Herd:
 
     @cached_property
     def preflight(self) -> str:
-        return f".runherd/preflight.{self.plan.nonce}"
+        return marks(self.plan.nonce)[0]
 
     @cached_property
     def barrier(self) -> str:
-        return f".runherd/dryruns.{self.plan.nonce}"
+        return marks(self.plan.nonce)[1]
 
     def barrier_inputs(self, _wildcards: Any) -> list[str]:
         """The dry-runs that this invocation's targets need, but for those that wait for another run's output."""
@@ -177,7 +178,9 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
     gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
     register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
-    return Herd(draft.plan, draft, Controller(workflow, draft, partial(speak, draft), partial(begin, draft)))
+    controller = Controller(workflow, draft, partial(speak, draft), partial(begin, draft))
+    atexit.register(controller.notice_nothing_asked)
+    return Herd(draft.plan, draft, controller)
 
 
 def count_gpus() -> int:
@@ -201,7 +204,6 @@ def begin(draft: Draft, targets: Sequence[str]) -> None:
     """As the one controller: freeze the plan for the jobs, save what was found, write cells that are still due."""
     draft.plan = replace(draft.plan, targets=tuple(targets))
     if any(r.due for r in draft.plan.runs):
-        store.prune(draft.layout, draft.plan.nonce)
         store.freeze(draft)
     draft.index.save()
     save_cache(draft.project)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from runherd import clock
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.outcome import FAIL, PASS, Check, EvidenceFile, Word, worst
@@ -155,11 +156,7 @@ def _check_order(runs: list[RunEvidence], entry: Any) -> None:
 
 
 def _time(run: RunEvidence, key: str) -> datetime | None:
-    value = (run.result or {}).get(key)
-    try:
-        return datetime.fromisoformat(str(value)) if value else None
-    except ValueError:
-        return None
+    return clock.moment((run.result or {}).get(key))
 
 
 def _unlike(runs: list[RunEvidence], baseline: RunEvidence) -> list[str]:

@@ -1,0 +1,180 @@
+"""Small programs that behave in one way each: `behaviour.py NAME WORKERS`. Standard library only."""
+
+import json
+import os
+import signal
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+NAME, WORKERS = sys.argv[1], int(sys.argv[2])
+RUN = os.environ["RUNHERD_RUN_ID"]
+RESULT = Path(os.environ["RUNHERD_RESULT"])
+CONTROL = Path("control")
+
+
+def main() -> int:
+    with (CONTROL / f"{RUN}.runs").open("a") as f:
+        f.write(f"{os.getpid()} {WORKERS}\n")
+    started = len((CONTROL / f"{RUN}.runs").read_text().splitlines())
+    return globals()[NAME](started) or 0
+
+
+def well(_: int, steps: int = 3) -> None:
+    for step in range(1, steps + 1):
+        say(f"step {step}/{steps} loss {1 / step:.3f}")
+    RESULT.write_text(json.dumps({"metrics": {"loss": 1 / steps}, "complete": True}))
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def forever(text: str = "") -> None:
+    n = 0
+    while True:
+        n += 1
+        if text:
+            say(text.format(n=n))
+        time.sleep(0.05)
+
+
+# -- ends of many kinds ----------------------------------------------------------
+def fails(_: int) -> int:
+    say("cannot go on")
+    return 3
+
+
+def writes_nothing(_: int) -> None:
+    say("step 3/3 loss 0.1")
+
+
+def half_written(_: int) -> None:
+    RESULT.write_text('{"metrics": {"loss": 0.5}, "per_item": [{"id": 1, "corr')
+
+
+def well_then_fails(_: int) -> int:
+    well(1)
+    return 3
+
+
+def slow_and_quiet(_: int) -> None:
+    say("step 1/2 loss 1.0")
+    (CONTROL / f"{RUN}.ready").write_text("")
+    while not (CONTROL / f"{RUN}.go").exists():
+        time.sleep(0.02)
+    well(1)
+
+
+def recovers_from_oom(_: int) -> None:
+    say("step 1/4 loss 1.0")
+    say("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")
+    say("step 2/4 loss 0.9")
+    until = time.monotonic() + 2.5
+    while time.monotonic() < until:
+        say("step 3/4 loss 0.8")
+        time.sleep(0.05)
+    well(1, 4)
+
+
+def talks_much(_: int) -> None:
+    """Print until the log has been moved aside, then on until the next look has read the new one."""
+    log = Path(os.environ["RUNHERD_WORKDIR"]).parent / "attempts" / "1"
+    monitor = log.parents[1] / "monitor.json"
+    step, told = 0, None
+    while told is None or monitor.stat().st_mtime_ns == told:
+        step += 1
+        say(f"step {step}/1000000 loss 0.5 {'.' * 60}")
+        time.sleep(0.001)
+        if told is None and (log / "log.1.txt").exists():
+            told = monitor.stat().st_mtime_ns
+            (CONTROL / f"{RUN}.said").write_text('"rotated"\n')
+    well(1)
+
+
+def holds_gpu(_: int) -> None:
+    (CONTROL / f"{RUN}.gpus").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "unset"))
+    step = 0
+    while not (CONTROL / f"{RUN}.go").exists():
+        step += 1
+        say(f"step {step}/100000 loss 0.5")
+        time.sleep(0.02)
+    well(1)
+
+
+# -- what is healed ----------------------------------------------------------------
+def stale(started: int) -> None:
+    say("step 1/4 loss 1.0")
+    if started == 1:
+        forever()
+    well(started)
+
+
+def killed(started: int) -> None:
+    say("step 1/4 loss 1.0")
+    if started == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    well(started)
+
+
+def quota(started: int) -> None:
+    say("step 1/40 loss 1.0")
+    if started == 1:
+        forever("openai.RateLimitError: Error code: 429 - Too Many Requests (request {n})")
+    well(started)
+
+
+def asks_endpoint(_: int) -> None:
+    """Work as long as the endpoint of API_BASE answers, and complain when it does not."""
+    done, misses = 0, 0
+    while done < 6:
+        try:
+            urllib.request.urlopen(os.environ["API_BASE"], timeout=5).read()
+            done += 1
+            say(f"item {done}/6 done")
+        except OSError as e:
+            misses += 1
+            say(f"openai.APIConnectionError: Connection error: {e} (miss {misses})")
+        time.sleep(0.05)
+    well(1)
+
+
+def eats_memory(_: int) -> None:
+    batch = int(os.environ.get("BATCH", "64"))
+    say(f"step 1/4 loss 1.0 batch {batch}")
+    held = bytearray(batch << 24)
+    for i in range(0, len(held), 4096):
+        held[i] = 1
+    well(1)
+
+
+def always_killed(_: int) -> None:
+    say("step 1/4 loss 1.0")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def another_failure_each_time(started: int) -> None:
+    say("step 1/4 loss 1.0")
+    if started % 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise MemoryError
+
+
+# -- what is stopped -------------------------------------------------------------------
+def diverges(_: int) -> None:
+    say("step 1/100 loss 1.0")
+    forever("step 2/100 loss nan")
+
+
+def traceback(_: int) -> None:
+    say("step 1/4 loss 1.0")
+    raise ValueError("shapes (3,4) and (5,) do not fit")
+
+
+def works_on(_: int) -> None:
+    forever("step {n}/100000 loss 0.5")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
