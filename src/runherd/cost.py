@@ -20,17 +20,27 @@ def cost(
     run_id: str,
     history: History,
     now: str,
-    usd_per_gpu_hour: float | None = None,
+    usd_per_gpu_hour: float | Mapping[int, float] | None = None,
     extra: Mapping[int, Mapping[str, Any]] | None = None,
+    tokens: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Build `cost.json` for a run.
 
     `now` closes the books of an attempt that still runs; `extra` adds fields
-    that were measured per attempt (GPU utilisation). GPU seconds are wall
+    that were measured per attempt (GPU utilisation); `usd_per_gpu_hour` is one
+    price or one per attempt; `tokens` (input, output, usd, by_model) is what the
+    run's model calls have used. GPU seconds are wall
     seconds times the number of GPUs; hours are rounded to two decimals only
     in the total, so that short attempts are not lost.
     """
-    attempts = [_attempt(a, now, (extra or {}).get(a.number, {}), usd_per_gpu_hour) for a in history.attempts]
+    prices = usd_per_gpu_hour if isinstance(usd_per_gpu_hour, Mapping) else {}
+    one_price = None if isinstance(usd_per_gpu_hour, Mapping) else usd_per_gpu_hour
+    attempts = [
+        _attempt(a, now, (extra or {}).get(a.number, {}), prices.get(a.number, one_price)) for a in history.attempts
+    ]
+    usd_gpu = _total(attempts, "usd")
+    usd_tokens = (tokens or {}).get("usd")
+    legacy = any(a.exited is not None and a.exited.lost == "adopted" and a.started is None for a in history.attempts)
     wall = sum(a["wall_clock_seconds"] for a in attempts)
     gpu = sum(a["gpu_seconds"] for a in attempts)
     running = history.ended is None
@@ -51,10 +61,43 @@ def cost(
         "gpu_hours": round(gpu / 3600, 2),
         "cpu_seconds": _total(attempts, "cpu_seconds"),
         "max_rss_mib": max((a["max_rss_mib"] for a in attempts if a["max_rss_mib"] is not None), default=None),
-        "usd": _total(attempts, "usd"),
-        "legacy": False,
+        "usd": None if usd_gpu is None and usd_tokens is None else round((usd_gpu or 0) + (usd_tokens or 0), 4),
+        "usd_gpu": usd_gpu,
+        "usd_tokens": usd_tokens,
+        "tokens": dict(tokens) if tokens else None,
+        "legacy": legacy,
         "attempts": attempts,
     }
+
+
+def from_log_times(
+    run_id: str, spans: Sequence[tuple[float, float]], gpu_ids: Sequence[str], provider: str = "local",
+    status: str = "completed",
+) -> dict[str, Any]:
+    """Build a `cost.json` for a run without a ledger, from the first and last times (epoch seconds) of its logs.
+
+    It is marked `"legacy": true`: between those times the run may have begun
+    earlier, paused, or ended later.
+    """
+    attempts = [
+        {
+            "attempt": i, "started_at": clock.iso(a), "ended_at": clock.iso(b),
+            "wall_clock_seconds": round(max(0.0, b - a), 3), "gpu_ids": list(gpu_ids),
+            "gpu_seconds": round(max(0.0, b - a) * len(gpu_ids), 3),
+        }
+        for i, (a, b) in enumerate(sorted(spans), 1)
+    ]  # fmt: skip
+    wall = sum(a["wall_clock_seconds"] for a in attempts)  # type: ignore[misc]
+    gpu = wall * len(gpu_ids)
+    first, last = min((a for a, _ in spans), default=0.0), max((b for _, b in spans), default=0.0)
+    return {
+        "schema": SCHEMA, "run_id": run_id, "status": status,
+        "started_at": clock.iso(first) if spans else None, "ended_at": clock.iso(last) if spans else None,
+        "wall_clock_seconds": round(wall, 1), "elapsed_seconds": round(last - first, 1), "gpu_ids": sorted(gpu_ids),
+        "gpu_provider": provider, "gpu_seconds": round(gpu, 1), "gpu_hours": round(gpu / 3600, 2),
+        "cpu_seconds": None, "max_rss_mib": None, "usd": None, "usd_gpu": None, "usd_tokens": None, "tokens": None,
+        "legacy": True, "attempts": attempts,
+    }  # fmt: skip
 
 
 def log_line(cost: Mapping[str, Any]) -> str:
@@ -114,6 +157,8 @@ def summary(costs: Sequence[Mapping[str, Any]], budget_gpu_hours: float | None =
         "gpu_hours_total": round(gpu_hours, 2),
         "wall_clock_hours_total": round(sum(c["wall_clock_seconds"] for c in costs) / 3600, 2),
         "usd_total": round(sum(usd), 2) if usd else None,
+        "tokens_total": sum(sum((c.get("tokens") or {}).get(k, 0) for k in ("input", "output")) for c in costs),
+        "legacy_runs": sum(bool(c.get("legacy")) for c in costs),
         "budget_gpu_hours": budget_gpu_hours,
         "over_budget": budget_gpu_hours is not None and gpu_hours >= budget_gpu_hours,
     }

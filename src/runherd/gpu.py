@@ -119,6 +119,7 @@ class Choice:
     lock_files: tuple[Path, ...] = ()
     count: int | None = None
     wait_for: str | None = None
+    names: tuple[str, ...] = ()  #: as the driver calls them, in the order of `uuids`
 
 
 def choose(count: int, allowed: Any = None, memory_mib: int | None = None) -> Choice:
@@ -144,7 +145,8 @@ def choose(count: int, allowed: Any = None, memory_mib: int | None = None) -> Ch
         busy = "; ".join(f"GPU {d.index}: {taken[d.uuid]}" for d in known if d.uuid in taken)
         return Choice(count=count, wait_for=f"{count} free GPU(s) of {len(known)} ({busy})")
     picked = free[:count]
-    return Choice(tuple(d.uuid for d in picked), tuple(lock_file(d) for d in picked), count)
+    uuids, files = tuple(d.uuid for d in picked), tuple(lock_file(d) for d in picked)
+    return Choice(uuids, files, count, names=tuple(d.name for d in picked))
 
 
 def _allowed(allowed: Any) -> set[str] | None:

@@ -26,7 +26,7 @@ COMMANDS = {
     "rerun": ("control_commands", "repeat a finished run from its frozen spec and commit, and compare"),
     "sync": ("control_commands", "write what the ledgers say into the tracker"),
     "validate": ("watch_commands", "check the data quality of a result"),
-    "cost": ("state_commands", "what runs, stages and the campaign have cost"),
+    "cost": ("cost_commands", "what runs, stages and the campaign have cost"),
     "gate": ("gate_commands", "judge a stage; or override its gate, recorded for ever"),
     "compare": ("gate_commands", "comparison tables of runs"),
     "plan": ("gate_commands", "what the planned runs can show (power)"),

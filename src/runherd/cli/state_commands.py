@@ -1,4 +1,4 @@
-"""`runherd status`, `runherd wait`, `runherd cost`: what is, told from tracker and ledgers."""
+"""`runherd status`, `runherd wait`: what is, told from tracker and ledgers."""
 
 from __future__ import annotations
 
@@ -32,11 +32,6 @@ def add_parsers(sub: Any) -> None:
     wait.add_argument("--timeout", type=float, help="seconds; then exit code 3")
     add_tracker_option(wait)
     wait.set_defaults(func=wait_for)
-    bill = sub.add_parser("cost", help="what runs, stages and the campaign have cost")
-    bill.add_argument("run", nargs="*")
-    bill.add_argument("--json", action="store_true")
-    add_tracker_option(bill)
-    bill.set_defaults(func=show_cost)
 
 
 # -- status -------------------------------------------------------------------
@@ -47,15 +42,27 @@ def show_status(args: argparse.Namespace) -> int:
     rows = [run_row(layout, run, draft) for run in chosen]
     gates = [gate_row(layout, s.name) for s in plan.stages]
     controller = controller_state(layout)
+    budget = _budget(plan, layout)
     if args.json:
         body = {
             "schema": 1, "tracker": plan.tracker, "summary": summary(plan), "controller": controller, "runs": rows,
-            "gates": gates, "messages": list(plan.messages),
+            "gates": gates, "messages": list(plan.messages), "budget": budget,
         }  # fmt: skip
         print(json.dumps(body, indent=1, ensure_ascii=False))
     else:
         _print_status(plan, rows, gates, controller)
+        if budget:
+            print(budget)
     return _status_code(rows, gates, controller)
+
+
+def _budget(plan: Plan, layout: Layout) -> str | None:
+    """What is said of a spent budget; nothing is read where none is set."""
+    if not plan.budget:
+        return None
+    from runherd.cli.cost_commands import spent
+
+    return spent(plan, layout)
 
 
 def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
@@ -208,30 +215,3 @@ def _gates_code(layout: Layout, stages: list[str]) -> int | None:
 def _supervised(layout: Layout, plan: Plan, run: RunPlan | None) -> bool:
     runs = [run] if run else list(plan.runs)
     return any(locks.is_held(layout.supervisor_lock(r.run_id)) for r in runs)
-
-
-# -- cost ---------------------------------------------------------------------
-def show_cost(args: argparse.Namespace) -> int:
-    draft = look(args)
-    plan, layout = draft.plan, draft.layout
-    chosen = [find_run(plan, name) for name in args.run] or [r for r in plan.runs if r.gen]
-    bills = []
-    for run in chosen:
-        h = Place(layout, run.run_id).history()
-        if h.attempts:
-            recorded = read_json(layout.record(run.run_id, "cost")) or {}
-            fresh = cost.cost(run.run_id, h, clock.now())
-            bills.append((run, {**fresh, "usd": recorded.get("usd"), "legacy": recorded.get("legacy", False)}))
-    budget = (draft.project.budget or {}).get("gpu_hours")
-    total = cost.summary([b for _, b in bills], budget)
-    stages = {s.name: cost.summary([b for r, b in bills if r.stage == s.name]) for s in plan.stages}
-    if args.json:
-        body = {"schema": 1, **total, "stages": stages, "runs": [b for _, b in bills]}
-        print(json.dumps(body, indent=1, ensure_ascii=False))
-    else:
-        for _, bill in bills:
-            print(cost.log_line(bill))
-        hours = f"{total['gpu_hours_total']:.2f} GPU h, {total['wall_clock_hours_total']:.2f} h wall clock"
-        limit = f" of {budget:g} GPU h" if budget is not None else ""
-        print(f"{total['runs_total']} runs, {total['attempts_total']} attempts: {hours}{limit}")
-    return exitcodes.BLOCKED if total["over_budget"] else exitcodes.OK

@@ -91,6 +91,8 @@ def _says_of_itself(head: Mapping[str, Any], reading: Reading, path: Path) -> No
         )
     reading.checkpoint = _text(head, "checkpoint", "best_checkpoint", "best_model_checkpoint")
     reading.wandb_url = _text(head, "wandb_url", "wandb")
+    if isinstance(head.get("usage"), Mapping):
+        reading.extra["usage"] = head["usage"]
     config = head.get("config")
     reading.model = _text(head, "model", "model_name") or (
         _text(config, "model", "model_name") if isinstance(config, Mapping) else None

@@ -31,6 +31,10 @@ _PATHS = {"runs": "runs", "results": "results", "gates": "gates", "report": "rep
 _CACHE_SCHEMA = 1
 
 
+#: Files of `_defaults` that are no layer of a run.
+NO_LAYERS = ("prices.yaml",)
+
+
 @dataclass(frozen=True)
 class ProjectConfig:
     """A project's own choices. Paths are relative to `root` unless absolute."""
@@ -85,7 +89,8 @@ class ProjectConfig:
         """Every file below the `_defaults` folders, shipped ones first, sorted by name."""
         out: list[Path] = []
         for folder in self.default_dirs():
-            out += sorted(folder.glob("*.yaml")) + sorted((folder / "models").glob("*.yaml"))
+            layers = [path for path in sorted(folder.glob("*.yaml")) if path.name not in NO_LAYERS]
+            out += layers + sorted((folder / "models").glob("*.yaml"))
         return out
 
     def default_dirs(self) -> list[Path]:

@@ -14,7 +14,7 @@ from typing import Any
 from runherd.config import cells, derive, layerfiles, names
 from runherd.config.commandline import layer as command_layer
 from runherd.config.merge import Folded, Layer, fold
-from runherd.config.project import ProjectConfig
+from runherd.config.project import NO_LAYERS, ProjectConfig
 from runherd.config.spec import RowInput, Setting, join, lookup
 from runherd.errors import Problem
 
@@ -168,7 +168,7 @@ class Stack:
         for folder in self.project.default_dirs():
             where = folder / "models" if name == "model" else folder
             for path in where.glob("*.yaml"):
-                if name == "model" or path.name != "global.yaml":
+                if name == "model" or path.name not in ("global.yaml", *NO_LAYERS):
                     found[path.stem] = path
         return found
 

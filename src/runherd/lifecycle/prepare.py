@@ -79,7 +79,8 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     return {
         "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "steps": steps,
         "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
-        "gpus": list(chosen.uuids), "gpu_locks": [str(p) for p in chosen.lock_files],
+        "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),
+        "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "monitor_stale_s": spec.get("monitor.stale_s"), "grace_s": spec.get("execution.grace_s"),

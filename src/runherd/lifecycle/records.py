@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, cost, ledger
+from runherd import clock, ledger
+from runherd.collect.usage import by_model
 from runherd.files import read_json, write_json
 from runherd.history import Attempt
-from runherd.lifecycle import samples
+from runherd.lifecycle import billing
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
 
@@ -63,14 +64,7 @@ def write(place: Place, ended: ledger.Ended) -> None:
 
 def write_cost(place: Place, h: Any) -> None:
     """Write cost.json from the ledger alone."""
-    write_json(place.layout.record(place.run_id, "cost"), bill(place, h))
-
-
-def bill(place: Place, h: Any) -> dict[str, Any]:
-    """What cost.json says: the ledger, the samples of each attempt, the price of the configuration."""
-    price = (spec_data(place, h).get("execution") or {}).get("usd_per_gpu_hour")
-    measured = samples.extra({a.number: place.layout.samples(place.run_id, a.number) for a in h.attempts})
-    return cost.cost(place.run_id, h, clock.now(), price, measured)
+    write_json(place.layout.record(place.run_id, "cost"), billing.bill(place, h))
 
 
 def _not_validated(place: Place, ended: ledger.Ended) -> dict[str, Any]:
@@ -116,6 +110,7 @@ def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: l
         "started_at": attempts[0].launched.t if attempts else None,
         "ended_at": (last.exited.ended_at or last.exited.t) if last and last.exited else ended.t,
         "wandb_url": got.wandb_url if got else None,
+        "usage": by_model(got.extra.get("usage"), str(data.get("model") or got.model or "model")) if got else {},
         "diagnosis": diagnosis.get("summary") if isinstance(diagnosis, dict) else None,
         "note": ended.note,
     }
@@ -126,10 +121,10 @@ def rederive(place: Place) -> None:
     h = place.history()
     if h.ended is None:
         return
-    write_cost_if_changed(place, h)
     attempt = h.last_attempt
     wanted = [place.layout.record(place.run_id, k) for k in ("result", "validation")]
     if all(isinstance(read_json(p), dict) for p in wanted):
+        write_cost_if_changed(place, h)
         return
     data = spec_data(place, h)
     collected = collect(place, attempt, data) if attempt is not None and attempt.exited is not None else None
@@ -138,12 +133,13 @@ def rederive(place: Place) -> None:
     elif not wanted[1].exists():
         write_json(wanted[1], _not_validated(place, h.ended))
     write_json(wanted[0], _result(place, h, data, collected, h.ended))
+    write_cost_if_changed(place, h)  # after the result, which may report tokens
 
 
 def write_cost_if_changed(place: Place, h: Any) -> None:
     """Write cost.json unless its bytes would be the same."""
     path = place.layout.record(place.run_id, "cost")
-    fresh = bill(place, h)
+    fresh = billing.bill(place, h)
     if read_json(path) != fresh:
         write_json(path, fresh)
 

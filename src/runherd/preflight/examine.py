@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, cost, gpu
+from runherd import gpu
 from runherd.config import Spec
 from runherd.errors import UserError
 from runherd.files import Layout, read_json
+from runherd.lifecycle.billing import bill
 from runherd.plan import store
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan, needed
@@ -157,4 +158,4 @@ def _plan_document(document: Path, root: Path, *, stops: bool) -> Iterator[Findi
 def costs(plan: Plan, layout: Layout) -> list[dict[str, Any]]:
     """What every run of the plan has cost so far, from its ledger."""
     histories = [(r.run_id, Place(layout, r.run_id).history()) for r in plan.runs if r.gen]
-    return [cost.cost(run_id, h, clock.now()) for run_id, h in histories if h.attempts]
+    return [bill(Place(layout, run_id), h) for run_id, h in histories if h.attempts]

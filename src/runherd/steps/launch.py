@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runherd import clock, cost, exitcodes, lease, locks, processes
+from runherd import exitcodes, lease, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, read_json
+from runherd.lifecycle.billing import bill
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.request import open_generation
 from runherd.plan import brakes, store
@@ -166,7 +167,7 @@ def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
         limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
         next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
         histories = [(r, Place(layout, r).history()) for r, s in summaries.items() if s.gen]
-        costs = [cost.cost(r, h, clock.now()) for r, h in histories if h.attempts]
+        costs = [bill(Place(layout, r), h) for r, h in histories if h.attempts]
         found = brakes.over_budget(costs, plan.budget, next_hours)
     return found
 
