@@ -101,11 +101,11 @@ _CONDITION = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
 #: Words against starting that run into others, as a hand that overwrote a cell leaves them.
 _GLUED = re.compile(r"DONE|BLOCKED|FAIL|完成")
 
 
+@lru_cache(maxsize=4096)
 def parse_status(raw: str, legend: tuple[tuple[str, Status], ...] = ()) -> StatusReading:
     """Understand a status cell as written; `legend` is what the file says its signs mean."""
     text = raw.strip()
