@@ -2,7 +2,8 @@
 
 `data/wandb`, `data/tensorboard` and `data/inspect` were written by the tools
 themselves (wandb 0.31, tensorboardX 2.6, inspect_ai 0.3.285 with its mock
-model; `killed.eval` by a run that died). The others are in the tools' form,
+model; `killed.eval` by a run that died), `data/mlflow` by mlflow 3.17 (tables
+that are not read were dropped to keep it small). The others are in the tools' form,
 written here.
 """
 
@@ -12,8 +13,10 @@ import json
 import math
 import os
 import shutil
+import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -142,6 +145,14 @@ def tensorboard(folder: Path) -> Path:
     return folder / name
 
 
+def mlflow(folder: Path) -> Path:
+    path = Path(shutil.copy(DATA / "mlflow" / "mlflow.db", folder))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE runs SET lifecycle_stage = 'deleted' WHERE name = 'broken'")
+        db.commit()
+    return path
+
+
 WRITERS = [
     per_item,
     jsonl,
@@ -153,7 +164,7 @@ WRITERS = [
     opencompass,
     vlmevalkit,
 ]
-WRITERS += [wandb, tensorboard]
+WRITERS += [wandb, tensorboard, mlflow]
 
 
 @pytest.fixture
@@ -421,6 +432,28 @@ def test_tensorboard_values(folder: Path) -> None:
     assert math.isclose(curve[20]["train/loss"], 1.0 / 21, rel_tol=1e-7)
     assert math.isclose(got.metrics["train/loss"] or 0, 1.0 / 50, rel_tol=1e-7)
     assert math.isclose(got.metrics["eval/acc"] or 0, 19 / 30, rel_tol=1e-7)
+
+
+def test_mlflow_values(folder: Path) -> None:
+    """Metrics, curve and state as the tool reported them; a run that failed, and a NaN, are told."""
+    path = Path(shutil.copy(DATA / "mlflow" / "mlflow.db", folder))
+    got = gather(path, collect={"options": {"run_name": "first"}}, model="svm")
+    assert (got.complete, got.metrics) == (True, {"accuracy": 0.9, "train/loss": 0.2})
+    assert [(r["step"], r["loss"]) for r in rows(got.curve)] == [(i, 1 / i) for i in range(1, 6)]
+    assert (got.model, got.findings) == ("svm", [])
+    failed = gather(path, collect={"options": {"run_name": "broken", "experiment": "digits"}})
+    assert (failed.complete, failed.missing) == (False, "the MLflow run has the status FAILED")
+    assert failed.metrics == {"accuracy": 0.1, "loss": None} and "not_finite" in {f.rule for f in failed.findings}
+
+
+def test_mlflow_never_guesses_the_run(folder: Path) -> None:
+    """Several runs of the attempt's time must be told apart by name; older runs of the same store are not ours."""
+    path = Path(shutil.copy(DATA / "mlflow" / "mlflow.db", folder))
+    assert "2 runs in mlflow.db began since" in str(gather(path).missing)
+    got = gather(path, collect={"options": {"run_name": "nobody"}})
+    assert got.missing == "mlflow.db has no run with run_name 'nobody' that began since this attempt did"
+    os.utime(path, (2e9, 2e9))
+    assert "has no run that began since" in str(gather(path, not_before=1.9e9).missing)
 
 
 def test_declared_jmespath(folder: Path) -> None:

@@ -31,6 +31,8 @@ _READERS = {
     "lightning": ("lightning", "read"),
     "jmespath": ("declared", "read_jmespath"),
     "stdout": ("declared", "read_stdout"),
+    "mlflow": ("mlflow_store", "read"),
+    "wandb_api": ("wandb_api", "read"),
 }
 BUILT_IN: dict[str, Reader] = {"jsonl": jsonl.read, "per_item": native.read}
 ENTRY_POINTS = "runherd.collectors"  #: a name -> reader of another package
@@ -81,6 +83,12 @@ def _is_wandb(path: Path, start: bytes, keys: Keys) -> bool:
 
 def _is_wandb_summary(path: Path, start: bytes, keys: Keys) -> bool:
     return keys is not None and "_wandb" in keys and ("_runtime" in keys or len(keys) == 1 or "_step" in keys)
+
+
+def _is_mlflow(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.mlflow_store import MAGIC, is_store
+
+    return start.startswith(MAGIC) and is_store(path, start)
 
 
 def _is_tensorboard(path: Path, start: bytes, keys: Keys) -> bool:
@@ -134,6 +142,7 @@ def _is_lightning(path: Path, start: bytes, keys: Keys) -> bool:
 TESTS: list[tuple[str, Test]] = [
     ("wandb", _is_wandb),
     ("tensorboard", _is_tensorboard),
+    ("mlflow", _is_mlflow),
     ("inspect_eval", _is_inspect_eval),
     ("inspect_json", _is_inspect_json),
     ("lm_eval", _is_lm_eval),
@@ -145,6 +154,7 @@ TESTS: list[tuple[str, Test]] = [
     ("jsonl", _is_jsonl),
     ("per_item", _is_json),
 ]
+OF_THE_LOG = ("stdout", "wandb_api")  #: formats that begin with the log, not with a result file
 #: files that tools write beside their results and that hold none
 NO_RESULTS = ("wandb-metadata.json", "config.json", "status.json", "package.json", "tokenizer.json")
 
@@ -169,7 +179,7 @@ def find(place: Path, work_dir: Path, request: Request) -> tuple[str, Path | Non
             allowed=", ".join(["auto", *names()]),
             hint=f"did you mean {near!r}?" if near else None,
         )
-    if wanted == "stdout" and request.log is not None:
+    if wanted in OF_THE_LOG and request.log is not None:
         place = request.log
     refusal = None
     for path in _candidates(place, work_dir):

@@ -71,7 +71,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
                 if kind == "history":
                     row = _history(value, nans)
                     last.update(row)
-                    sink.point(_curve(row))
+                    sink.point(curve_row(row))
                 elif kind == "exit":
                     exit_code = next(
                         (signed(v) for n, v in fields(value) if n == 1 and isinstance(v, int)), 0
@@ -152,7 +152,8 @@ def _history(message: bytes, nans: NanCounter) -> dict[str, Any]:
     return row
 
 
-def _curve(row: dict[str, Any]) -> dict[str, Any]:
+def curve_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of history as a point of our curve: `_step` as step, a loss of any group also as `loss`."""
     flat = flatten(row)
     out: dict[str, Any] = {"step": flat.get("_step")}
     out.update({k: v for k, v in flat.items() if not k.startswith("_")})
