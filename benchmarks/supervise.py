@@ -74,7 +74,7 @@ def sleeper(layout: Layout, run_id: str) -> None:
     place.record(ledger.Launched(1, 1, "first"))
     fd = locks.try_lock(layout.program_lock(run_id))
     assert fd is not None
-    env = {**os.environ, processes.TOKEN_VARIABLE: token, "RUNHERD_LOCK_FD": str(fd)}
+    env = {**os.environ, processes.TOKEN_VARIABLE: token, "RUNHERD_LOCK_FDS": str(fd)}
     wrapper = str(REPOSITORY / "src" / "runherd" / "supervise" / "wrapper.py")
     with layout.log(run_id, 1).open("ab") as log:
         subprocess.Popen(

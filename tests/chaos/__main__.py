@@ -25,7 +25,7 @@ ORDER = ("no record", "requested", "launched", "running", "exited", "judged", "r
 
 def trials(
     kills: int, seed: int, parent: Path, *, checkout: Path = CHECKOUT, runs: int = 4, volleys: int = 14,
-    deadline_s: float = 240.0, patience_s: float = 8.0, tally: Tally | None = None,
+    deadline_s: float = 240.0, patience_s: float = 8.0, rivals: int = 0, tally: Tally | None = None,
 ) -> Tally:  # fmt: skip
     """Run trials until `kills` processes have been killed; what broke is in the tally's `faults`."""
     tally, rng = tally or Tally(), random.Random(seed)
@@ -34,7 +34,7 @@ def trials(
         root = parent / f"trial {number} 'π'"
         ids = tuple(f"R{i:03}" for i in range(1, runs + 1))
         scene = Scene(root, ids, checkout, steps=rng.randint(8, 24), pace_s=rng.choice((0.1, 0.2, 0.3)))
-        found = Trial(scene, tally, rng, min(volleys, kills - tally.kills), deadline_s, patience_s).run()
+        found = Trial(scene, tally, rng, min(volleys, kills - tally.kills), deadline_s, patience_s, rivals).run()
         print("\n  FAULT ".join([f"trial {number}: {tally.kills} kills so far", *found]), flush=True)
         if found:
             print(f"  its folder: {root}", flush=True)
@@ -68,7 +68,10 @@ def main() -> int:
     tally = Tally()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop: report what there is
     try:
-        trials(args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=deadline_s, tally=tally)
+        trials(
+            args.kills, args.seed, parent, checkout=checkout, runs=args.runs, deadline_s=deadline_s, tally=tally,
+            rivals=3 if args.without_leases else 0,
+        )  # fmt: skip
     except KeyboardInterrupt:
         print("stopped before its end", flush=True)
     doubles = sum("executed twice" in f for f in tally.faults)

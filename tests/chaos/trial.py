@@ -38,17 +38,20 @@ class Tally:
 
 class Trial:
     def __init__(
-        self, scene: Scene, tally: Tally, rng: random.Random, volleys: int, deadline_s: float, patience_s: float = 8.0
+        self, scene: Scene, tally: Tally, rng: random.Random, volleys: int, deadline_s: float, patience_s: float = 8.0, rivals: int = 0
     ) -> None:
         self.scene, self.tally, self.rng = scene, tally, rng
         self.volleys = volleys
         self.patience_s = patience_s  #: for the state that a volley aims at
+        self.rivals = rivals  #: controllers that are started at once, at the very begin
         self.end = time.monotonic() + deadline_s
         self.struck: Counter[str] = Counter()
 
     def run(self) -> list[str]:
         """Strike, let it come to its end, and judge; returns the broken promises."""
         try:
+            for _ in range(self.rivals):
+                self.scene.start_controller()
             for _ in range(self.volleys):
                 self._keep_controllers()
                 if not self._volley():

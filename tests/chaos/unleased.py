@@ -18,6 +18,19 @@ def is_held(path: Path) -> bool:
     return False
 '''
 
+NO_LEASES = '''
+
+def acquire(folder: Path, me: Identity) -> Lease:
+    return Lease(1, me)
+
+
+def renew(folder: Path, mine: Lease) -> Lease:
+    return mine
+
+
+def release(folder: Path, held: Lease) -> None:
+    pass
+'''
 LOCKS_PER_HOST = '''
 
 _try_lock, _is_held, _holder = try_lock, is_held, holder
@@ -41,8 +54,11 @@ def holder(path: Path) -> Identity | None:
 
 
 def checkout_without_leases(target: Path) -> Path:
-    """A copy whose `try_lock` always succeeds."""
-    return _copy(target, NO_LOCKS)
+    """A copy whose `try_lock` always succeeds, and whose leases (which alone would stop many doubles) bind nobody."""
+    copied = _copy(target, NO_LOCKS)
+    lease = copied / "src" / "runherd" / "lease.py"
+    lease.write_text(lease.read_text() + NO_LEASES)
+    return copied
 
 
 def checkout_with_locks_per_host(target: Path) -> Path:

@@ -132,6 +132,12 @@ def test_out_of_memory_by_limit_resumes_smaller(healed: Live) -> None:
     """execution.mem_mib is exceeded: OOM by its traceback, the configured smaller setting, and DONE."""
     assert healed.ended("memory") == ("done", "") and healed.reasons("memory") == ["first", "oom"]
     assert healed.change("memory") == {"execution.env": {"BATCH": "1"}}
+    process = json.loads((healed.run_dir("memory") / "attempts" / "1" / "process.json").read_text())
+    first = healed.kinds("memory", "exited")[0]
+    if process["memory_limit"] == "cgroup":
+        assert first["signal"] == "SIGKILL" and first["oom_kills"] == 1
+    else:
+        assert process["memory_limit"] == "RLIMIT_AS" and "MemoryError" in log(healed, "memory")
     assert "batch 64" in log(healed, "memory", 1) and "batch 1" in log(healed, "memory", 2)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runherd.tracker import Priority, Status
@@ -116,6 +116,7 @@ PIECES = [
 ]
 
 
+@example("TODO TODODONE")
 @given(st.lists(st.sampled_from(PIECES), max_size=6).map("".join))
 def test_nothing_contradictory_is_launched(raw: str) -> None:
     """Whatever holds a word against starting is not TODO, and a short count is not DONE."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from runherd.lognote import note_action
+
 BLOCK = 1 << 20
 
 
@@ -27,6 +29,5 @@ def bound(log: Path, most_mib: float) -> bool:
             target.write(block)
         os.truncate(log, 0)
     os.replace(draft, kept)
-    with log.open("ab") as again:
-        again.write(f"[runherd] the log was larger than {most_mib:g} MiB: what was here is in {kept.name}\n".encode())
+    note_action(log, f"the log was larger than {most_mib:g} MiB: what was here is in {kept.name}")
     return True

@@ -112,17 +112,19 @@ def _mark(place: Place, step: str, identity: str) -> Path:
 
 
 def limits(spec: Spec) -> dict[str, Any]:
-    """Limits that the wrapper sets on the program, and how; `how` says so where none can be set.
+    """Limits that the wrapper sets on the program, by a memory cgroup where it may make one, else as said here.
 
     RLIMIT_AS bounds address space, of which CUDA reserves far more than it
-    uses: a run with GPUs gets no memory limit this way.
+    uses: a run with GPUs gets no memory limit this way. Which way it was is in
+    process.json (`memory_limit`).
     """
     mem_mib = spec.get("execution.mem_mib")
     if not mem_mib:
-        return {"address_space_mib": None, "how": "none asked for"}
+        return {"mem_mib": None, "address_space_mib": None, "how": "none asked for"}
     if spec.get("execution.gpus"):
-        return {"address_space_mib": None, "how": "none: an address-space limit would break CUDA"}
-    return {"address_space_mib": int(mem_mib), "how": "RLIMIT_AS"}
+        how = "cgroup, else none: an address-space limit would break CUDA"
+        return {"mem_mib": int(mem_mib), "address_space_mib": None, "how": how}
+    return {"mem_mib": int(mem_mib), "address_space_mib": int(mem_mib), "how": "cgroup, else RLIMIT_AS"}
 
 
 def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:

@@ -63,19 +63,24 @@ def main(folder: str) -> int:
         signal.signal(s, lambda *_: None)
     with open(f"{folder}/command.json") as f:
         command = json.load(f)
-    limit_mib = (command.get("limits") or {}).get("address_space_mib")
-    if limit_mib:  # inherited by the program; far more than this process needs itself
-        resource.setrlimit(resource.RLIMIT_AS, (int(limit_mib) << 20, int(limit_mib) << 20))
+    limits = command.get("limits") or {}
+    group = _memory_group(int(limits["mem_mib"])) if limits.get("mem_mib") else None
+    how = "cgroup" if group else "none"
+    if limits.get("address_space_mib") and not group:  # inherited by the program; far more than we need ourselves
+        bound = int(limits["address_space_mib"]) << 20
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+        how = "RLIMIT_AS"
     lock_fds = [int(fd) for fd in os.environ.pop("RUNHERD_LOCK_FDS").split(",")]
     started, began = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
-    killed = _oom_kills()
+    counted = group or _own_memory_group()
+    killed = _oom_kills(counted)
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}
     usage = [0.0, 0]
     for step in command["steps"]:
         mark = step["done_mark"]  # of every step but the last
         if mark and os.path.exists(mark):
             continue
-        end = _run(folder, step, lock_fds, usage)
+        end = _run(folder, step, lock_fds, usage, group, how)
         if end["code"] != 0:
             break
         if mark:
@@ -86,37 +91,75 @@ def main(folder: str) -> int:
         {
             **end, "started": started, "ended": time.time(), "cpu_seconds": usage[0], "max_rss_kib": usage[1],
             "seconds": time.clock_gettime(time.CLOCK_BOOTTIME) - began,
-            "oom_kills": None if killed is None else (_oom_kills() or 0) - killed,
+            "oom_kills": None if killed is None else (_oom_kills(counted) or 0) - killed,
         },
         WRITE_TRIES_S,
     )  # fmt: skip
+    if group:
+        try:
+            os.rmdir(group)
+        except OSError:
+            pass  # something of the program is still in it
     return 0
 
 
-def _oom_kills() -> int | None:
-    """How many processes of our memory cgroup (version 1 or 2) the kernel has killed for memory so far."""
+def _own_memory_group() -> str | None:
+    """The folder of the memory cgroup that we are in, version 1 or 2; None where there is none."""
     try:
         with open("/proc/self/cgroup") as f:
             lines = [line.rstrip("\n").split(":", 2) for line in f]
     except OSError:
         return None
     for _, controllers, path in lines:
-        if controllers == "":
-            name = f"/sys/fs/cgroup{path}/memory.events"
-        elif "memory" in controllers.split(","):
-            name = f"/sys/fs/cgroup/memory{path}/memory.oom_control"
-        else:
-            continue
+        root = "/sys/fs/cgroup/memory" if "memory" in controllers.split(",") else "/sys/fs/cgroup"
+        found = root + path.rstrip("/")
+        if (controllers == "" or root.endswith("memory")) and any(
+            os.path.exists(f"{found}/{name}") for name in ("memory.events", "memory.oom_control")
+        ):
+            return found
+    return None
+
+
+def _memory_group(limit_mib: int) -> str | None:
+    """Make a cgroup below ours that holds `limit_mib` of memory at most; None where that is not permitted."""
+    own = _own_memory_group()
+    if own is None:
+        return None
+    group = f"{own}/runherd-{os.getpid()}"
+    try:
+        os.mkdir(group)
+    except OSError:
+        return None
+    for name in ("memory.max", "memory.limit_in_bytes"):
         try:
-            with open(name) as f:
-                counts = dict(line.split() for line in f)
-            return int(counts["oom_kill"])
+            with open(f"{group}/{name}", "w") as f:
+                f.write(str(limit_mib << 20))
+            return group
+        except OSError:
+            continue
+    os.rmdir(group)  # version 2, and the memory controller is not delegated to us
+    return None
+
+
+def _join(group: str) -> None:
+    with open(f"{group}/cgroup.procs", "w") as f:
+        f.write(str(os.getpid()))
+
+
+def _oom_kills(group: str | None) -> int | None:
+    """How many processes of a memory cgroup the kernel has killed for memory so far."""
+    for name in ("memory.events", "memory.oom_control") if group else ():
+        try:
+            with open(f"{group}/{name}") as f:
+                return int(dict(line.split() for line in f)["oom_kill"])
         except (OSError, ValueError, KeyError):
             continue
     return None
 
 
-def _run(folder: str, step: dict, lock_fds: list, usage: list) -> dict[str, object]:  # type: ignore[type-arg]
+def _run(
+    folder: str, step: dict, lock_fds: list, usage: list, group: str | None, how: str  # type: ignore[type-arg]
+) -> dict[str, object]:
     env = dict(os.environ)
     env.update(step["env"])
     for name, text in (step.get("env_taken") or {}).items():  # references: their values are in no record
@@ -124,7 +167,7 @@ def _run(folder: str, step: dict, lock_fds: list, usage: list) -> dict[str, obje
     try:
         child = subprocess.Popen(
             step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,
-            pass_fds=lock_fds, process_group=0,
+            pass_fds=lock_fds, process_group=0, preexec_fn=(lambda: _join(group)) if group else None,
         )  # fmt: skip
     except OSError as e:
         print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)
@@ -133,8 +176,9 @@ def _run(folder: str, step: dict, lock_fds: list, usage: list) -> dict[str, obje
     try:
         _write(
             f"{folder}/process.json",
-            {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"]},
-        )
+            {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"],
+             "memory_limit": how},
+        )  # fmt: skip
     except OSError as e:  # it runs all the same, and our own exit is waited for
         print(f"[runherd] cannot write down who runs: {e.strerror}", flush=True)
     _, status, rusage = os.wait4(child.pid, 0)

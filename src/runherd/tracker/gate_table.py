@@ -25,7 +25,7 @@ from runherd.tracker.vocabulary import parse_status
 
 _GATE = re.compile(r"(?<![^\W_])(?:gates?|go ?/ ?no[- ]?go|criteri\w+)(?![^\W_])|关卡|门|判据|portão|critério", re.I)
 _VERDICT = re.compile(
-    r"(?:(?:gate|final)\s+)?(?:verdict|judge?ment)|gate (?:status|result|decision)|pass(?:ed)?\s*\??"
+    r"(?:(?:gate|final)\s+)?(?:verdict|judgement|judgment)|gate (?:status|result|decision)|pass(?:ed)?\s*\??"
     r"|pass ?/ ?fail\s*\??|go ?/ ?no[- ]?go\s*\??|判定|结论|裁决|veredicto?",
     re.I,
 )

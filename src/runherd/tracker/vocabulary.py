@@ -101,6 +101,10 @@ _CONDITION = re.compile(
 )
 
 
+#: Words against starting that run into others, as a hand that overwrote a cell leaves them.
+_GLUED = re.compile(r"DONE|BLOCKED|FAIL|完成")
+
+
 @lru_cache(maxsize=4096)
 def parse_status(raw: str, legend: tuple[tuple[str, Status], ...] = ()) -> StatusReading:
     """Understand a status cell as written; `legend` is what the file says its signs mean."""
@@ -123,7 +127,7 @@ def parse_status(raw: str, legend: tuple[tuple[str, Status], ...] = ()) -> Statu
     if words.lower() in _UNFILLED:
         return StatusReading(Status.UNKNOWN)
     reading = _by_words(words)
-    if reading.status is Status.TODO and _speak_against(marks, signs):
+    if reading.status is Status.TODO and (_speak_against(marks, signs) or _GLUED.search(words)):
         return StatusReading(Status.UNKNOWN)
     negative = reading.negative or (
         reading.status is Status.DONE and any(_EMOJI.get(m) is Status.FAILED for m in marks)

@@ -1,0 +1,82 @@
+"""The wrapper alone, as a supervisor starts it: what it writes down, and the limits that it sets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WRAPPER = Path(__file__).parents[2] / "src" / "runherd" / "supervise" / "wrapper.py"
+GREEDY = "held = bytearray(700 << 20)"
+
+
+def wrap(folder: Path, *programs: str, **command: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Run Python programs as the steps of an attempt; exit.json, process.json and what they said."""
+    folder.mkdir()
+    steps = [
+        {"name": f"s{i}", "argv": [sys.executable, "-c", program], "cwd": str(folder), "env": {}, "done_mark": None}
+        for i, program in enumerate(programs)
+    ]
+    for step in steps[:-1]:
+        step["done_mark"] = str(folder / f"{step['name']}.done")
+    (folder / "command.json").write_text(json.dumps({"steps": steps, **command}))
+    lock = os.open(folder / "program.lock", os.O_RDWR | os.O_CREAT)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FDS": str(lock)},
+        pass_fds=[lock], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+    )  # fmt: skip
+    os.close(lock)
+    ended, process = (json.loads((folder / f"{name}.json").read_text()) for name in ("exit", "process"))
+    return ended, process, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "signal"),
+    [
+        ("", 0, None),
+        ("raise SystemExit(7)", 7, None),
+        ("import os; os.kill(os.getpid(), 9)", None, "SIGKILL"),
+        ("import os; os.kill(os.getpid(), 15)", None, "SIGTERM"),
+    ],
+)
+def test_exit_is_written_down(tmp_path: Path, program: str, code: int | None, signal: str | None) -> None:
+    """Code or signal, the times, and what was used."""
+    ended, process, _ = wrap(tmp_path / "a 'π'", program)
+    assert (ended["code"], ended["signal"]) == (code, signal)
+    assert 0 < ended["seconds"] < 60 and ended["started"] <= ended["ended"] and ended["max_rss_kib"] > 1000
+    assert process["program"]["sid"] == process["wrapper"]["sid"] and process["memory_limit"] == "none"
+
+
+def test_steps_go_in_order_and_a_failed_one_ends_them(tmp_path: Path) -> None:
+    """The second step fails: the first left its mark, the third never began."""
+    folder = tmp_path / "a"
+    ended, _, said = wrap(folder, "print(1)", "print(2); raise SystemExit(3)", "print(3)")
+    assert said.split() == ["1", "2"] and (ended["code"], ended["step"]) == (3, "s1")
+    assert (folder / "s0.done").exists() and not (folder / "s1.done").exists()
+
+
+def test_program_that_cannot_be_started(tmp_path: Path) -> None:
+    """No such program: code 127, and a line in the log that names it."""
+    folder = tmp_path / "a"
+    folder.mkdir()
+    step = {"name": "run", "argv": ["no-such-program"], "cwd": str(folder), "env": {}, "done_mark": None}
+    (folder / "command.json").write_text(json.dumps({"steps": [step]}))
+    lock = os.open(folder / "program.lock", os.O_RDWR | os.O_CREAT)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FDS": str(lock)},
+        pass_fds=[lock], capture_output=True, text=True,
+    )  # fmt: skip
+    os.close(lock)
+    assert json.loads((folder / "exit.json").read_text())["code"] == 127 and "no-such-program" in done.stdout
+
+
+def test_address_space_limit(tmp_path: Path) -> None:
+    """Where no cgroup is asked for, RLIMIT_AS holds: an allocation beyond it fails."""
+    ended, process, said = wrap(tmp_path / "a", GREEDY, limits={"mem_mib": None, "address_space_mib": 500})
+    assert ended["code"] == 1 and "MemoryError" in said and process["memory_limit"] == "RLIMIT_AS"
+    assert wrap(tmp_path / "b", GREEDY, limits={"address_space_mib": 2000})[0]["code"] == 0
