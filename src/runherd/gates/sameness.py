@@ -14,7 +14,7 @@ from runherd.gates.sentences import listing
 NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
-    | {"collect", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
+    | {"collect", "guard", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
     | {"when_dual", "endpoint", "python", "activate", "gpus"}
 )
 COMPARED = frozenset({"endpoint.model"})  #: exceptions to the above
