@@ -15,7 +15,7 @@ NOT_COMPARED = frozenset(
     {"run_id", "seed", "stage", "priority", "baseline", "needs", "purpose", "notes", "name", "description"}
     | {"execution", "monitor", "heal", "notify", "report", "paths", "dryrun", "output", "budget", "validate"}
     | {"collect", "guard", "wandb", "preflight", "conformance", "evaluator", "grid", "clamp", "at_most", "ranges"}
-    | {"when_dual", "endpoint", "python", "activate", "gpus"}
+    | {"when_dual", "endpoint", "endpoints", "python", "activate", "gpus"}
 )
 COMPARED = frozenset({"endpoint.model"})  #: exceptions to the above
 SEEDS = frozenset({"seed", "random_seed", "random_state"})  #: last parts of keys that hold a seed
