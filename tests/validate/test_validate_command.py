@@ -101,4 +101,4 @@ def test_whole_script(result: Path) -> None:
     )
     assert good.returncode == 0 and good.stdout.endswith("[Validate] PASS (per_item)\n")
     bad = subprocess.run([sys.executable, str(script), "R404"], capture_output=True, text=True, check=False)
-    assert bad.returncode == 2 and bad.stderr.startswith("no such file and no such run")
+    assert bad.returncode == 2 and bad.stderr.startswith("runherd: no such file and no such run")
