@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ class Draft:
     reads_layers: bool = True
     specs: dict[str, Spec] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
+    made_s: float = field(default_factory=time.time)  #: seconds since the epoch
 
 
 def row_input(row: Row) -> RowInput:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from runherd import clock
 from runherd.errors import UserError
 from runherd.files import read_json
 from runherd.plan.build import Draft, build
@@ -65,9 +66,7 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
             f"[runherd] still at work without a controller: {', '.join(active)}; they are watched, finalised and "
             "written into the tracker. Attach again: snakemake"
         )
-    preflight = read_json(draft.layout.state / "preflight.json")
-    if isinstance(preflight, dict) and any(f.get("stops") for f in preflight.get("findings", [])):
-        lines += [f"[runherd] preflight stopped: {f['what']}" for f in preflight["findings"] if f.get("stops")]
+    lines += [f"[runherd] preflight stopped: {text}" for text in _preflight_stops(draft)]
     blocked = [r for r in plan.runs if r.ended in ("blocked", "cancelled", "failed")]
     if blocked and not left:
         first = blocked[0].run_id
@@ -82,6 +81,15 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
 def _is_shut(draft: Draft, stage: str) -> bool:
     verdict = read_json(draft.layout.gate_verdict(stage))
     return isinstance(verdict, dict) and verdict.get("verdict") != "PASS" and not verdict.get("override")
+
+
+def _preflight_stops(draft: Draft) -> list[str]:
+    """What this invocation's preflight found to stop at, with what to do; an older one's is over."""
+    preflight = read_json(draft.layout.state / "preflight.json")
+    if not isinstance(preflight, dict) or clock.epoch(str(preflight["at"])) < draft.made_s:
+        return []
+    stops = [f for f in preflight.get("findings", []) if f.get("stops")]
+    return [f["what"] + (f" ({f['hint']})" if f.get("hint") else "") for f in stops]
 
 
 def summary(plan: Plan) -> str:
