@@ -1674,7 +1674,7 @@ Traceback (most recent call last):
 requests.exceptions.SSLError: (MaxRetryError("HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /api/datasets/squad (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate in certificate chain (_ssl.c:1006)')))"), '(Request ID: 1c)')
 """),
     failed("urlopen_timed_out", "NETWORK", """\
-Downloading: "https://download.pytorch.org/models/resnet50-0676ba61.pth" to /root/.cache/torch/hub/checkpoints/resnet50-0676ba61.pth
+Downloading: "https://download.pytorch.org/models/resnet50-0676ba61.pth" to /home/ml/.cache/torch/hub/checkpoints/resnet50-0676ba61.pth
 Traceback (most recent call last):
   File "r50.py", line 5, in <module>
     m = torchvision.models.resnet50(weights="DEFAULT")
