@@ -17,8 +17,18 @@ def add_tracker_option(parser: argparse.ArgumentParser) -> None:
 
 def look(args: argparse.Namespace, *, specs: bool = False) -> Draft:
     """The project as it stands, for a command that launches nothing; layers are read only with `specs`."""
+    refuse_inside(Path.cwd())
     options = Options(tracker=getattr(args, "tracker", None), stale="keep")
     return build(Path.cwd(), options, specs=specs)
+
+
+def refuse_inside(folder: Path) -> None:
+    """A folder inside a project is not the project: its own records would be taken for none."""
+    if (folder / ".runherd").is_dir() or (folder / "configs").is_dir() or (folder / "Snakefile").exists():
+        return
+    above = next((p for p in folder.parents if (p / ".runherd").is_dir()), None)
+    if above is not None:
+        raise fail("this folder lies inside a project", where=str(folder), hint=f"cd {above}")
 
 
 def find_run(plan: Plan, name: str) -> RunPlan:

@@ -108,7 +108,7 @@ def gate_row(layout: Layout, stage: str) -> dict[str, Any]:
         "passed": layout.gate_passed(stage).exists(),
         "verdict": verdict.get("verdict"),
         "override": verdict.get("override"),
-        "sentence": verdict.get("sentence"),
+        "sentence": str(verdict.get("sentence") or "").removeprefix(f"{stage} {verdict.get('verdict')}: ") or None,
     }
 
 

@@ -47,6 +47,7 @@ def add_parsers(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _status(text: str) -> str:
     word = text.strip().upper()
+    word = {"SKIP": "SKIPPED"}.get(word, word)
     if word not in _STATUSES:
         near = did_you_mean(word, _STATUSES)
         hint = f"; did you mean {near}?" if near else ""

@@ -22,7 +22,7 @@ from runherd.monitor.classify import Judgement
 from runherd.monitor.line import exit_code, explained, one_line
 from runherd.monitor.observe import Target, limits_of
 
-ENDED = ("COMPLETE", "DEAD")
+ENDED = ("COMPLETE", "DEAD", "BLOCKED")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +66,7 @@ def _over(judgement: Judgement) -> bool:
 
 def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> Judgement:
     evidence, judgement, memory = looks.look(target, memory_path)
+    judgement = _as_recorded(memory_path, judgement)
     if args.json:
         import json
 
@@ -77,6 +78,21 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
     elif judgement.state != "HEALTHY":
         print("\n".join(explained(judgement)))
     return judgement
+
+
+def _as_recorded(memory_path: str, judgement: Judgement) -> Judgement:
+    """A run of ours that has ended otherwise than well is what its record says, whatever its log looks like."""
+    events = os.path.join(os.path.dirname(memory_path), "events.jsonl")
+    if not os.path.isfile(events):
+        return judgement
+    from pathlib import Path
+
+    from runherd import history, ledger
+
+    ended = history.of(ledger.read(Path(events))).ended
+    if ended is None or ended.status == "done":
+        return judgement
+    return Judgement("BLOCKED", f"{ended.status}: {ended.note}", what_would_change_it="TODO in its cell")
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:

@@ -11,6 +11,7 @@ EXIT = {
     "COMPLETE": exitcodes.OK,
     "GPU_IDLE": exitcodes.RUNNING,
     "HIGH_NULL_RATE": exitcodes.RUNNING,
+    "BLOCKED": exitcodes.BLOCKED,
     "UNKNOWN": exitcodes.NEEDS_PERSON,
 }
 

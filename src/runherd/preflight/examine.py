@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan, needed
 from runherd.preflight import conformance, drift, place
 from runherd.preflight.findings import Finding
+from runherd.steps.dry_run import cannot_be_small
 from runherd.supervise.place import Place
 
 
@@ -65,8 +68,32 @@ def _of_run(
             origin = spec.origin("preflight.paths")
             where = origin.where if origin else "preflight.paths"
             yield Finding("paths", f"{run.run_id}: {path} does not exist", run.run_id, hint=where)
+    if not spec.get("dryrun.skip") and (why := cannot_be_small(spec)):
+        yield Finding("dryrun", f"{run.run_id} is not tried before it is launched: {why}", run.run_id, stops=False)
+    yield from _programs(plan, run, spec)
     yield from _drift(plan, layout, run, spec, specs)
     yield from _conformance(plan, layout, run, spec)
+
+
+def _programs(plan: Plan, run: RunPlan, spec: Spec) -> Iterator[Finding]:
+    """A program or script that plainly is not there; what an activated environment brings is not judged."""
+    if spec.get("execution.activate") or spec.get("execution.python") or "PATH" in (spec.get("execution.env") or {}):
+        return
+    folder = Path(plan.root) / str(spec.get("execution.cwd") or ".")
+    commands = [spec.data.get("command"), *(s.get("command") for s in spec.data.get("steps") or ())]
+    for command in commands:
+        words = [str(w) for w in command] if isinstance(command, list) else str(command or "").split()
+        plain = [w for w in words[:2] if re.fullmatch(r"[\w./-]+", w)]
+        if plain and plain[0] == words[0] and "/" not in words[0] and not _is_there(words[0]):
+            yield Finding("command", f"{run.run_id}: there is no program {words[0]!r} in PATH", run.run_id, stops=False)
+        if len(plain) == 2 and plain[1].endswith((".py", ".sh")) and not (folder / plain[1]).exists():
+            yield Finding("command", f"{run.run_id}: {plain[1]} does not exist", run.run_id, stops=False)
+
+
+def _is_there(word: str) -> bool:
+    """Whether a shell would find the word: a program, or one of its own commands."""
+    own = ("cd", "exec", "export", "set", "source", "test", "if", "for", "while", "eval", "ulimit", "umask", "trap")
+    return word in own or shutil.which(word) is not None
 
 
 def _drift(plan: Plan, layout: Layout, run: RunPlan, spec: Spec, specs: dict[str, Spec]) -> Iterator[Finding]:
@@ -136,9 +163,40 @@ def _of_place(plan: Plan, layout: Layout, specs: list[Spec]) -> Iterator[Finding
     words = {str(s.get("preflight.plan_against_head") or "warn") for s in specs}
     if words - {"off"}:
         yield from _plan_document(root / plan.document, root, stops="stop" in words)
+    yield from _criteria(plan)
     spent = over_budget(costs(plan, layout), plan.budget)
     if spent is not None and specs:
         yield Finding("budget", spent, hint="raise `budget:` in configs/project.yaml")
+
+
+def _criteria(plan: Plan) -> Iterator[Finding]:
+    """A criteria file that cannot be read, or names runs that are not there, shows before a stage is paid for."""
+    from runherd.gates import criteria_git, load_criteria
+
+    path = Path(plan.root) / plan.criteria
+    if not plan.criteria or not path.is_file():
+        return
+    try:
+        criteria = load_criteria(path)
+    except UserError as e:
+        yield Finding("criteria", str(e))
+        return
+    known = {r.run_id for r in plan.runs} | {r.parent for r in plan.runs if r.parent}
+    for stage, entries in criteria.stages.items():
+        for run_id in sorted({n for e in entries for n in _named(dict(e)) if n not in known}):
+            yield Finding("criteria", f"{plan.criteria}: {stage} names {run_id}, which is not in the tracker", stops=False)
+    git = criteria_git(path)
+    if git.in_repository and (git.dirty or not git.committed):
+        yield Finding("criteria", f"{plan.criteria} is not committed: every verdict will say so", stops=False)
+
+
+def _named(entry: dict[str, Any]) -> Iterator[str]:
+    """The run ids that an entry of the criteria names."""
+    for key in ("runs", "method", "baseline", "full", "ablations"):
+        value = entry.get(key)
+        lists = value.values() if isinstance(value, dict) else [value]
+        for names in lists:
+            yield from (n for n in names or () if isinstance(n, str))
 
 
 def _plan_document(document: Path, root: Path, *, stops: bool) -> Iterator[Finding]:

@@ -80,7 +80,7 @@ def _key(spec: Spec) -> str:
 def attempt(place: Place, spec: Spec) -> dict[str, Any]:
     """Run the dry-run and judge it; `passed` is True also for a dry-run that is skipped with a reason."""
     base = {"schema": SCHEMA, "run_id": spec.run_id, "at": clock.now(), "passed": True, "skipped": None}
-    reason = spec.get("dryrun.skip") or _cannot_be_small(spec)
+    reason = spec.get("dryrun.skip") or cannot_be_small(spec)
     if reason:
         return {**base, "skipped": str(reason), "reason": str(reason)}
     started = time.time()
@@ -92,7 +92,7 @@ def attempt(place: Place, spec: Spec) -> dict[str, Any]:
     return {**base, "passed": failed is None, "reason": failed, "wall_clock_seconds": wall, "log": str(_log(place))}
 
 
-def _cannot_be_small(spec: Spec) -> str | None:
+def cannot_be_small(spec: Spec) -> str | None:
     """A command that takes no limit would be the whole experiment: it is not run as a dry-run."""
     if spec.get("dryrun.command") is not None:
         return None
