@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -103,7 +104,8 @@ def test_make_knows_its_targets(target: str) -> None:
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
 def test_make_test_ends_with_pytest() -> None:
     """The last command of `make test` is pytest, so that its closing line stands last."""
-    done = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}  # we may run below make
+    done = subprocess.run(["make", "-n", "test"], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     assert re.fullmatch(r'PATH="[^"]+" python -m pytest *', done.stdout.splitlines()[-1])
 
 
