@@ -138,9 +138,6 @@ class Layout:
     def index(self) -> Path:
         return self.state / "index.json"
 
-    def plan(self, nonce: str) -> Path:
-        return self.state / "plans" / f"{nonce}.json"
-
     def controller_lock(self) -> Path:
         return self.state / "controller.lock"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runherd import exitcodes
 from runherd.errors import UserError
-from runherd.files import Layout, write_atomic
+from runherd.files import write_atomic
 
 PR_SET_PDEATHSIG = 1
 
@@ -43,7 +43,3 @@ def stamp(path: str | None) -> None:
     """Create the step's stamp; only the rule's own job does so, last."""
     if path:
         write_atomic(Path(path), "")
-
-
-def layout_of(paths: dict[str, str]) -> Layout:
-    return Layout(Path.cwd(), **paths)
