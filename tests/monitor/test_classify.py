@@ -25,6 +25,7 @@ def evidence(**change: Any) -> Evidence:
         "progress_age_s": 30.0,
         "age_s": 3600.0,
         "done": 85,
+        "total": 140,
         "expected": 140,
         "result": GOOD,
         "counters": scan.empty(),

@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     folder.mkdir()
     result, log = folder / "X.json", folder / "Y.log"
     result.write_text(
-        json.dumps({"per_item": [{"id": i, "response": "A", "correct": i < 47} for i in range(85)]})
+        json.dumps({"per_item": [{"id": i, "response": "ABCD"[i % 4], "correct": i < 47} for i in range(85)]})
     )
     log.write_text("step 85/140\n")
     return result, log

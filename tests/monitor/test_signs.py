@@ -39,8 +39,8 @@ def look(**change: Any) -> Evidence:
             [],
             ["the loss jumped to 9, 81 times its median"],
         ),
-        (look(rates=[0.1] * 20, done=50, expected=100), COSINE, [], ["the schedule is cosine"]),
-        (look(rates=[0.1] * 20, done=10, expected=100), COSINE, [], []),
+        (look(rates=[0.1] * 20, done=50, total=100), COSINE, [], ["the schedule is cosine"]),
+        (look(rates=[0.1] * 20, done=10, total=100), COSINE, [], []),
         (look(rates=[0.0] * 20), {}, [], ["the learning rate is 0"]),
         (
             look(rates=[0.1 / i for i in range(1, 21)]),
@@ -54,7 +54,7 @@ def test_signs(
     signs_of: Evidence, spec: dict[str, Any], accuracy: list[list[float]], said: list[str]
 ) -> None:
     """Each sign has its sentence, and is silent where it cannot be told."""
-    found = signs(signs_of, spec, accuracy)
+    found = list(signs(signs_of, spec, accuracy).values())
     assert len(found) == len(said)
     assert all(mine.startswith(part) for mine, part in zip(found, said, strict=True)), found
 

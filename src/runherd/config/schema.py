@@ -121,6 +121,30 @@ class Execution(Section):
     """Price of a GPU-hour in US dollars."""
 
 
+class LearningRate(Section):
+    schedule: Literal["constant", "linear", "cosine"] | None = None
+    """What the learning rate does after its warm-up; null: it is not compared."""
+    peak: Positive | None = None
+    """Rate after the warm-up; null: `params.lr` or `params.learning_rate`."""
+    warmup: NotNegative | None = None
+    """Steps of warm-up, or below 1 their share of `total`; null: `params.warmup_steps` or `params.warmup_ratio`."""
+    total: AtLeastOne | None = None
+    """Step at which it ends; null: `params.max_steps`, `params.total_steps` or `params.steps`."""
+    end: NotNegative | None = None
+    """Rate at the end; null: 0."""
+    tolerance: Share | None = None
+    """Difference that is accepted, as a share of `peak`."""
+    points: AtLeastOne | None = None
+    """So many reports in a row must be off."""
+
+
+class BaselineCurve(Section):
+    above: NotNegative | None = None
+    """A loss above the baseline's at the same step by more than this share of it counts as off."""
+    points: AtLeastOne | None = None
+    """So many reports in a row must be off."""
+
+
 class Monitor(Section):
     interval_s: Positive | None = None
     """Seconds between two looks at a run."""
@@ -151,7 +175,11 @@ class Monitor(Section):
     screen: str | None = None
     """Name of a screen session whose output is the log."""
     endpoint: str | None = None
-    """URL that is asked when calls are refused: does the endpoint answer at all?"""
+    """URL that is asked when calls are refused: does the endpoint answer at all? Null: `endpoint.url`."""
+    lr: LearningRate | None = None
+    """The learning-rate schedule that the run should follow; another one is told as a sign."""
+    baseline: BaselineCurve | None = None
+    """Bounds within which the loss follows the curve of the run named under `baseline:`; leaving them is a sign."""
 
 
 class Heal(Section):

@@ -20,18 +20,20 @@ STOPS = {
 }  # fmt: skip
 ACTS = ("stop_and_resume", "wait_and_resume", "fallback_and_resume", "stop_and_block", "block")
 WARNINGS = ("GPU_IDLE", "HIGH_NULL_RATE", "UNKNOWN")
+NOTED = ("BASELINE_LEFT", "LR_SCHEDULE")  #: signs that the row should tell of; none of them acts
 
 
 def look(place: Place, number: int) -> str:
     """Judge attempt `number` now; JSON `{"stop": cause or null, "why": sentence}`."""
     from runherd.monitor import own
     from runherd.monitor.look import look as judge
+    from runherd.monitor.look import signs_of
 
     h = place.history()
     data = spec_data(place, h)
     _sample(place, number)
     target = own.target(str(place.dir), alive=True)
-    _, judgement, _ = judge(target, str(place.layout.record(place.run_id, "monitor")))
+    evidence, judgement, memory = judge(target, str(place.layout.record(place.run_id, "monitor")))
     most_mib = (data.get("execution") or {}).get("log_max_mib")
     if most_mib:
         logsize.bound(place.layout.log(place.run_id, number), float(most_mib))
@@ -41,6 +43,9 @@ def look(place: Place, number: int) -> str:
         return json.dumps({"stop": STOPS[judgement.state], "why": sentence})
     if judgement.state in WARNINGS:
         _warn_once(place, number, judgement.state, sentence)
+    for name, sign in signs_of(target, evidence, memory).items():
+        if name in NOTED:
+            _warn_once(place, number, name, f"{name}: {sign}")
     return json.dumps({"stop": None, "why": sentence})
 
 

@@ -127,7 +127,7 @@ def _judgement(found: Suspicion, suspected: dict[str, dict[str, float]]) -> Judg
 def _healthy(e: Evidence, suspected: dict[str, dict[str, float]], pending: list[str]) -> Judgement:
     reasons = [_process_line(e)]
     if e.done is not None:
-        reasons.append(f"progress: {e.done}{f' of {e.expected}' if e.expected else ''} {e.unit}")
+        reasons.append(f"progress: {e.done}{f' of {e.total}' if e.total else ''} {e.unit}")
     if e.log_age_s is not None:
         reasons.append(f"the log was written {ago(e.log_age_s)}")
     counted = {k: e.counters.get(k, 0) for k in ("limited", "forbidden", "server_errors", "refused")}
@@ -198,7 +198,7 @@ def _gone(e: Evidence) -> Suspicion | None:
     if certain and known == "UNKNOWN":
         text = str(d.get("summary", "it ended and nothing says why"))
         return Suspicion("UNKNOWN", text, lines, True, d.get("signature"), None, 0.3)
-    done = f" at {e.done} of {e.expected}" if e.done is not None and e.expected else ""
+    done = f" at {e.done} of {e.total}" if e.done is not None and e.total else ""
     why = d.get("summary") if told else None
     text = f"the process is gone{done}" + (f": {why}" if why else "")
     name = d.get("signature") if told else "gone"

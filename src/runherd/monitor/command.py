@@ -19,7 +19,7 @@ from runherd.monitor import look as looks
 from runherd.monitor import memory as memories
 from runherd.monitor import progressfiles
 from runherd.monitor.classify import Judgement
-from runherd.monitor.line import exit_code, explained, one_line
+from runherd.monitor.line import exit_code, explained, one_line, sign_lines
 from runherd.monitor.observe import Target, limits_of
 
 ENDED = ("COMPLETE", "DEAD", "BLOCKED")
@@ -77,6 +77,8 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
         print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
     elif judgement.state != "HEALTHY":
         print("\n".join(explained(judgement)))
+    for line in sign_lines(looks.signs_of(target, evidence, memory)):
+        print(line)
     return judgement
 
 

@@ -45,6 +45,10 @@ class Result:
         return self.correct / self.items if self.judged and self.items else None
 
 
+#: step, loss (NaN where it was not finite), learning rate, epoch seconds; None where it was not told
+Point = tuple[int, float | None, float | None, float | None]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """All signs of one look; None where a sign could not be had."""
@@ -60,10 +64,13 @@ class Evidence:
     progress_age_s: float | None = None  #: since done was last seen to grow
     age_s: float | None = None  #: since the attempt started
     done: int | None = None
-    expected: int | None = None
+    total: int | None = None  #: what `done` counts towards, in its own unit
+    expected: int | None = None  #: items that the result must hold in the end
     unit: str = "items"
+    disagreement: str | None = None  #: between the log's own count and what is expected
     result: Result | None = None
     losses: tuple[float | None, ...] = ()
+    points: tuple[Point, ...] = ()  #: the last reports of training, oldest first
     counters: dict[str, Any] = field(default_factory=dict)  #: of the log, see `scan.empty`
     fresh: dict[str, int] = field(default_factory=dict)  #: growth of counters since the look before
     gpu: tuple[tuple[float, float], ...] = ()  #: (time, utilisation in percent), oldest first
@@ -71,6 +78,6 @@ class Evidence:
     limits: Limits = field(default_factory=Limits)
 
     def share_done(self) -> float | None:
-        if self.done is None or not self.expected:
+        if self.done is None or not self.total:
             return None
-        return self.done / self.expected
+        return self.done / self.total

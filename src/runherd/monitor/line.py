@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runherd import exitcodes
 from runherd.monitor.classify import Judgement, ago
 from runherd.monitor.evidence import Evidence
@@ -25,11 +27,11 @@ def progress_text(e: Evidence) -> str | None:
     """Return "85/140 (60.7%)", "140/140" at the end, or what else is known."""
     if e.done is None:
         return None
-    if not e.expected:
+    if not e.total:
         return f"{e.done} {e.unit}"
-    if e.done >= e.expected:
-        return f"{e.done}/{e.expected}"
-    return f"{e.done}/{e.expected} ({100 * e.done / e.expected:.1f}%)"
+    if e.done >= e.total:
+        return f"{e.done}/{e.total}"
+    return f"{e.done}/{e.total} ({100 * e.done / e.total:.1f}%)"
 
 
 def one_line(e: Evidence, judgement: Judgement, name: str | None = None) -> str:
@@ -58,6 +60,11 @@ def _rate(e: Evidence, judgement: Judgement) -> str:
     if judgement.state != "HIGH_NULL_RATE" or e.result is None:
         return ""
     return f" ({100 * e.result.nulls / e.result.items:.1f}%)"
+
+
+def sign_lines(signs: Mapping[str, str]) -> list[str]:
+    """Return a line per sign: what a reader should know, though it makes no state."""
+    return [f"  sign:    {sentence}" for sentence in signs.values()]
 
 
 def explained(judgement: Judgement) -> list[str]:

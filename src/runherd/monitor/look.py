@@ -16,7 +16,8 @@ from typing import Any
 from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement, classify
 from runherd.monitor.evidence import Evidence
-from runherd.monitor.observe import Target, observe, remaining
+from runherd.monitor.howfar import remaining
+from runherd.monitor.observe import Target, observe
 from runherd.monitor.signs import signs
 
 COUNTS = ("calls", "limited", "forbidden", "server_errors", "refused")
@@ -77,6 +78,7 @@ def as_json(
         **judgement.to_json(),
         "run_id": target.name,
         "done": evidence.done,
+        "total": evidence.total,
         "expected": evidence.expected,
         "unit": evidence.unit,
         "accuracy": result.accuracy if result else None,
@@ -91,10 +93,28 @@ def as_json(
             k: counters.get(k, 0) for k in ("calls", "limited", "forbidden", "server_errors", "refused")
         },
         "hits": {k: v["count"] for k, v in counters.get("hits", {}).items()},
-        "remaining": remaining(memory.get("history", []), evidence.done, evidence.expected),
-        "signs": signs(evidence, target.spec, memory.get("accuracy", [])),
+        "remaining": remaining(pace(evidence, memory), evidence.done, evidence.total),
+        "signs": list(signs_of(target, evidence, memory).values()),
         "diagnosis": evidence.diagnosis,
     }
+
+
+def signs_of(target: Target, evidence: Evidence, memory: dict[str, Any]) -> dict[str, str]:
+    """Return the signs beside the state, by name: one sentence each, never an action by itself."""
+    baseline: list[tuple[int, float]] = []
+    if target.baseline and evidence.points:
+        from runherd.monitor.livefiles import curve
+
+        baseline = curve(target.baseline)
+    return signs(evidence, target.spec, memory.get("accuracy", []), baseline)
+
+
+def pace(evidence: Evidence, memory: dict[str, Any]) -> list[list[float]]:
+    """Return [epoch seconds, done] over time: as a tool's own file tells it, else as the looks saw it."""
+    told = [[p[3], p[0]] for p in evidence.points if p[3] is not None]
+    if len(told) >= 3 and evidence.unit == "steps":
+        return [[float(t), float(d)] for t, d in told]
+    return list(memory.get("history", []))
 
 
 def main(argv: list[str]) -> int:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from runherd.monitor import logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
+from runherd.monitor.howfar import how_far
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
@@ -36,6 +37,8 @@ class Target:
     limits: Limits = field(default_factory=Limits)
     gpus: tuple[str, ...] = ()  #: UUIDs
     endpoint: str | None = None
+    progress: str | None = None  #: the project's own pattern of progress lines, with groups `done` and `total`
+    baseline: str | None = None  #: the baseline's curve.jsonl
 
 
 #: keys of `monitor:` -> bounds of the decision
@@ -67,8 +70,10 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     fresh = {k: v - before.get(k, 0) for k, v in counters.items() if isinstance(v, int)}
     alive = _alive(target, log_age, memory)
     result, result_age = _results(target, memory, now, alive)
-    done, total, unit = _done(target, counters, result)
-    progress_age = _moved(memory, counters, done, now, log_age)
+    files = progressfiles.read(target.progress_files, memory.setdefault("files", {}))
+    at = how_far(result, files, counters.get("progress"), target.expected, bool(target.results))
+    progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
+    points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
     _keep_accuracy(memory, result)
     return Evidence(
@@ -82,11 +87,14 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         result_age_s=result_age,
         progress_age_s=progress_age,
         age_s=now - target.started_at if target.started_at else None,
-        done=done,
-        expected=target.expected or total,
-        unit=unit,
+        done=at.done,
+        total=at.total,
+        expected=target.expected or at.total,
+        unit=at.unit,
+        disagreement=at.disagreement,
         result=result,
-        losses=tuple(counters["losses"]),
+        losses=tuple(counters["losses"]) or _losses(points),
+        points=tuple((int(p[0]), p[1], p[2], p[3]) for p in points),
         counters=counters,
         fresh=fresh,
         gpu=tuple((t, u) for t, u in memory.get("gpu", ())),
@@ -121,7 +129,7 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
                 catalogue = load()
             position = memory.get("read", 0)
             memory["read"] = position + len(block.data)
-            scan.scan(logreader.Block(position, block.data), counters, catalogue)
+            scan.scan(logreader.Block(position, block.data), counters, catalogue, target.progress)
         if not state.get("missing") and "mtime" in state:
             this = max(0.0, now - state["mtime"])
             age = this if age is None else min(age, this)
@@ -181,29 +189,20 @@ def _results(
     return best, min(ages, default=None)
 
 
-def _done(
-    target: Target, counters: dict[str, Any], result: Result | None
-) -> tuple[int | None, int | None, str]:
-    """Return done, total and unit from the best source: result, trainer state, log."""
-    if result is not None:
-        return result.items, None, "items"
-    for path in target.progress_files:
-        found = progressfiles.steps(path)
-        if found:
-            return found[0], found[1], "steps"
-    mark = counters.get("progress")
-    if mark is None:
-        return None, None, "items"
-    return mark["done"], mark["total"], {"bar": "items", "count": "items"}.get(mark["unit"], mark["unit"])
+def _losses(points: list[list[Any]]) -> tuple[float | None, ...]:
+    """The losses of a run that tells them in its files only; None for one that is not finite."""
+    return tuple(p[1] if math.isfinite(p[1]) else None for p in points if p[1] is not None)
 
 
 def _moved(
-    memory: dict[str, Any], counters: dict[str, Any], done: int | None, now: float, log_age: float | None
+    memory: dict[str, Any], counters: dict[str, Any], told: tuple[int | None, str], now: float, log_age: float | None
 ) -> float | None:
     """Note progress and return its age: since done grew, or since the log last showed work."""
-    at = counters.get("progress_at", -1)
+    at, (done, unit) = counters.get("progress_at", -1), told
     first = "moved" not in memory
     state = memory.setdefault("moved", {"done": None, "at": -1, "time": None})
+    if state.get("unit") != unit:
+        state["unit"], memory["history"] = unit, []  # another count: no rate goes from one to the other
     if done != state["done"] or at > state["at"]:
         if done is not None or at >= 0:
             state["time"] = now - (log_age or 0.0) if first else now
@@ -229,24 +228,3 @@ def _diagnosis(target: Target, memory: dict[str, Any]) -> dict[str, Any] | None:
         found = diagnose(Path(target.logs[0]), target.exit or {}, target.spec, run_id=target.name)
         memory["diagnosed"], memory["diagnosis"] = key, found.to_json()
     return dict(memory["diagnosis"])
-
-
-def remaining(history: list[list[float]], done: int | None, expected: int | None) -> dict[str, float] | None:
-    """Return rate (per second) and remaining time: the middle, and the span of its quarters.
-
-    From the times between the kept points; None while fewer than three are known.
-    """
-    if done is None or not expected or done >= expected:
-        return None
-    steps = [(t2 - t1) / (d2 - d1) for (t1, d1), (t2, d2) in pairwise(history) if d2 > d1 and t2 > t1]
-    if len(steps) < 2:
-        return None
-    steps.sort()
-    middle, left = steps[len(steps) // 2], expected - done
-    low, high = steps[len(steps) // 4], steps[(3 * len(steps)) // 4]
-    return {
-        "per_second": 1 / middle,
-        "remaining_s": middle * left,
-        "remaining_low_s": low * left,
-        "remaining_high_s": high * left,
-    }

@@ -26,6 +26,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     ended = exit_facts or _json(os.path.join(folder, "exit.json"))
     result = _result_path(run_dir, data, command)
     stem, _ = os.path.splitext(result)
+    monitor = data.get("monitor") or {}
     known = {
         True: Alive("alive", "its supervisor says so"),
         False: Alive("gone", "its supervisor says so", True),
@@ -47,8 +48,20 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         spec=data,
         limits=limits_of(data),
         gpus=tuple(str(g) for g in command.get("gpus") or ()),
-        endpoint=(data.get("endpoint") or {}).get("url"),
+        endpoint=monitor.get("endpoint") or (data.get("endpoint") or {}).get("url"),
+        progress=monitor.get("progress"),
+        baseline=_baseline(run_dir, data),
     )
+
+
+def _baseline(run_dir: str, data: dict[str, Any]) -> str | None:
+    """The curve of the run that this one is compared with, beside it."""
+    named = data.get("baseline")
+    if not isinstance(named, str) or not named:
+        return None
+    from runherd.files import encode_id
+
+    return os.path.join(os.path.dirname(os.path.abspath(run_dir)), encode_id(named), "curve.jsonl")
 
 
 def newest_attempt(run_dir: str) -> int:

@@ -28,6 +28,8 @@ _NO_PROGRESS = re.compile(
     r"|\b(?:stopping|aborting|exiting)$)"
 )
 
+COARSE = ("epoch", "episode")  #: counts within which finer ones are told
+
 _COUNTED = re.compile(r"(?P<words>[^\W\d][^\d:]{1,40}|\[[^\W\d][^\d:]{0,40})(?P<number>\d{1,9})(?![\d.:-])")
 SERIES_MANY = 3
 SERIES_STEP = 1000  #: a count rises by no more from one line to the next
@@ -69,6 +71,19 @@ def mark(text: str) -> Mark | None:
             word = re.match(r"[A-Za-z_]+", found[0])
             return Mark(done, number, word[0].lower() if pattern is _NAMED and word else unit)
     return None
+
+
+def of_pattern(pattern: str, text: str) -> Mark | None:
+    """Return what a line says by a pattern of the project's own, with groups `done` and, perhaps, `total`."""
+    found = re.search(pattern, text)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    try:
+        done, total = (int(groups[k].replace(",", "")) if groups.get(k) else None for k in ("done", "total"))
+    except ValueError:
+        return None
+    return None if done is None else Mark(done, total, "count")
 
 
 def is_progress(text: str) -> bool:

@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
-import json
 import os
+from typing import Any
 
-TAIL = 1 << 14
+NAMES = ("trainer_state.json", "metrics.csv", "metrics.jsonl", "progress.jsonl", "log_history.jsonl")
+MOST = 4  #: files that are read at one look
 DEPTH = 4
 ENTRIES = 5000  #: a folder with more is not looked through further
 
 
 def is_progress_file(name: str) -> bool:
     """Tell by name a file that a tool goes on writing while it works."""
-    return name in ("trainer_state.json", "metrics.csv") or ".tfevents." in name or name.endswith(".wandb")
+    return name in NAMES or ".tfevents." in name or name.endswith(".wandb")
 
 
 def find(folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,35 +39,26 @@ def find(folders: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(path for _, path in sorted(found, reverse=True))
 
 
-def steps(path: str) -> tuple[int, int | None] | None:
-    """Return (step, steps in all) where the file tells it."""
-    try:
-        if path.endswith("trainer_state.json"):
-            return _trainer_state(path)
-        if path.endswith("metrics.csv"):
-            return _metrics_csv(path)
-    except (OSError, ValueError):
-        return None
-    return None
+def read(paths: tuple[str, ...], memory: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the states (see `livefiles.empty`) of the newest files; `memory` keeps them between looks.
 
+    Of several checkpoints only the newest state is read.
+    """
+    chosen: list[str] = []
+    states: list[dict[str, Any]] = []
+    for path in paths:
+        seen = any(path.endswith("trainer_state.json") and c.endswith("trainer_state.json") for c in chosen)
+        if not seen and len(chosen) < MOST:
+            chosen.append(path)
+    for path in set(memory) - set(chosen):
+        del memory[path]
+    for path in chosen:
+        from runherd.monitor import livefiles
 
-def _trainer_state(path: str) -> tuple[int, int | None] | None:
-    with open(path, "rb") as f:
-        data = json.loads(f.read())
-    step, most = data.get("global_step"), data.get("max_steps")
-    if not isinstance(step, int):
-        return None
-    return step, most if isinstance(most, int) and most > 0 else None
-
-
-def _metrics_csv(path: str) -> tuple[int, int | None] | None:
-    """Read the step of the last whole line."""
-    with open(path, "rb") as f:
-        names = f.readline().decode("utf-8", "replace").strip().split(",")
-        size = f.seek(0, os.SEEK_END)
-        f.seek(max(0, size - TAIL))
-        lines = f.read().rpartition(b"\n")[0].splitlines()
-    if "step" not in names:
-        return None
-    cells = lines[-1].decode("utf-8", "replace").split(",")
-    return (int(cells[names.index("step")]), None) if len(cells) == len(names) else None
+        state = memory.setdefault(path, livefiles.empty())
+        try:
+            livefiles.update(path, state)
+        except (OSError, ValueError, RecursionError):
+            pass  # being written right now: it shows what it held before
+        states.append(state)
+    return states

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runherd.monitor.logreader import Block
-from runherd.monitor.progress import RECOVERED, mark
+from runherd.monitor.progress import COARSE, RECOVERED, Mark, is_progress, mark, of_pattern
 
 WINDOW = 2000  #: of a long line, so much around the word is looked at
 CHECKS = 3000  #: lines that are looked at closely in one block
@@ -70,6 +70,7 @@ def empty() -> dict[str, Any]:
         "progress_at": -1,  # position of the last sign of progress
         "losses": [],  # the last ones; None for one that is not finite
         "rates": [],  # the last learning rates
+        "points": [],  # the last [step, loss, learning rate, None], see `livefiles.empty`
         "calls": 0,
         "limited": 0,
         "forbidden": 0,
@@ -81,8 +82,11 @@ def empty() -> dict[str, Any]:
     }
 
 
-def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
-    """Add what `block` holds to `counters`; `catalogue` is a `diagnose.catalogue.Catalogue`."""
+def scan(block: Block, counters: dict[str, Any], catalogue: Any, progress: str | None = None) -> None:
+    """Add what `block` holds to `counters`; `catalogue` is a `diagnose.catalogue.Catalogue`.
+
+    `progress` is a pattern of the project's own for lines that tell how far it is.
+    """
     low = block.data.translate(_TO_LINES).lower()
     numbers = _status_numbers(low)
     present = _present(low, (*catalogue.by_word, *_EXTRA, *_EXTRA_LOST))
@@ -98,7 +102,9 @@ def scan(block: Block, counters: dict[str, Any], catalogue: Any) -> None:
     if "traceback (most recent call last)" in present:
         found = [block.offset + m.start() for m in re.finditer(rb"traceback \(most recent call last\)", low)]
         counters["tracebacks"] = (counters["tracebacks"] + found)[-50:]
-    _progress(block, low, counters)
+    _progress(block, low, counters, progress)
+    if present & {"loss", "lr", "learning_rate"}:
+        _points(block, counters)
 
 
 def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
@@ -232,30 +238,87 @@ def _calls(low: bytes, present: set[str], numbers: list[tuple[int, str]], counte
             counters["refused"] += bool(_LOST.search(line)) and not _HARMLESS.search(line)
 
 
-def _progress(block: Block, low: bytes, counters: dict[str, Any]) -> None:
-    """Find the last sign of progress, from the end of the block backwards."""
-    end = len(low)
+def _progress(block: Block, low: bytes, counters: dict[str, Any], own: str | None) -> None:
+    """Find the last sign of progress, from the end of the block backwards.
+
+    A count of epochs at the end does not hide the steps that are counted within them.
+    """
+    end, coarse = len(low), None
     for _ in range(BACK_LINES):
         if end <= 0 or len(low) - end > TAIL:
-            return
+            break
         begin = max(low.rfind(b"\n", 0, end) + 1, end - WINDOW)
         text = block.data[begin:end].decode("utf-8", "replace")
-        if text.strip() and _take(text, block.offset + begin, counters):
+        works, found = _says(text, own) if text.strip() else (False, None)
+        if works:
+            counters["progress_at"] = max(counters["progress_at"], block.offset + begin)
+        if found is not None and found.unit in COARSE:
+            coarse = coarse or (found, block.offset + begin)
+        elif found is not None:
+            if coarse is None or (found.total or 0) > found.done:
+                coarse = found, block.offset + begin
+            _keep(*coarse, counters)
+            return
+        elif works and coarse is None:
             return
         end = begin - 1 if begin > 0 and low[begin - 1 : begin] == b"\n" else begin
+    if coarse is not None and not _goes_on(counters["progress"], coarse[1]):
+        _keep(*coarse, counters)
 
 
-def _take(text: str, position: int, counters: dict[str, Any]) -> bool:
-    from runherd.monitor.progress import is_progress
-
+def _says(text: str, own: str | None) -> tuple[bool, Mark | None]:
+    """Whether a line shows a program at work, and the count that it tells, if it does."""
+    declared = of_pattern(own, text) if own else None
+    if declared is not None:
+        return True, declared
     if not is_progress(text):
-        return False
-    counters["progress_at"] = max(counters["progress_at"], position)
+        return False, None
     found = None if RECOVERED.search(text) else mark(text)
-    if found is None:
-        return "loss" in text.lower()
+    return found is not None or "loss" in text.lower(), found
+
+
+def _keep(found: Mark, position: int, counters: dict[str, Any]) -> None:
     before = counters["progress"]
-    if before and before["total"] and found.total is None:
-        return True
-    counters["progress"] = {"done": found.done, "total": found.total, "unit": found.unit, "at": position}
-    return True
+    if not (before and before["total"] and found.total is None):
+        counters["progress"] = {"done": found.done, "total": found.total, "unit": found.unit, "at": position}
+
+
+def _goes_on(before: dict[str, Any] | None, position: int) -> bool:
+    """Whether a finer count than one of epochs has been told not long ago and is not at its end."""
+    if before is None or before["unit"] in COARSE or position - before["at"] >= TAIL:
+        return False
+    return bool(before["done"] < (before["total"] or 0))
+
+
+def _points(block: Block, counters: dict[str, Any]) -> None:
+    """Take losses and learning rates with the step they belong to: on the same line, or told just before."""
+    lines = block.data[-TAIL:].translate(_TO_LINES).split(b"\n")[-4 * LOSSES :]
+    points = counters["points"]
+    step = points[-1][0] if points else None
+    for raw in lines:
+        low = raw[-WINDOW:].lower()
+        if not any(word in low for word in (b"loss", b"lr", b"rate", b"/", b"step", b"iter")):
+            continue
+        found = mark(raw[-WINDOW:].decode("utf-8", "replace"))
+        if found is not None and found.unit in ("bar", "step", "global_step", "iter", "iteration", "update"):
+            step = found.done
+        loss, rate = _last(_LOSS, low), _last(_RATE, low)
+        if step is None or (loss is None and rate is None):
+            continue
+        if points and points[-1][0] == step:
+            old = points[-1]
+            points[-1] = [step, old[1] if loss is None else loss, old[2] if rate is None else rate, None]
+        else:
+            points[:] = [p for p in points if p[0] < step]  # a restart goes back
+            points.append([step, loss, rate, None])
+    del points[:-LOSSES]
+
+
+def _last(pattern: re.Pattern[bytes], low: bytes) -> float | None:
+    number = None
+    for found in pattern.finditer(low):
+        try:
+            number = float(found[1].rstrip(b"."))
+        except ValueError:
+            continue
+    return number

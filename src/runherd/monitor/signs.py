@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runherd.monitor.curves import leaves_baseline, off_schedule
 from runherd.monitor.evidence import Evidence
 
 SAME_ANSWER = 0.6  #: as the bias bound of the validation
@@ -17,10 +18,46 @@ CONSTANT = ("constant", "none")
 FALLING = ("cosine", "linear", "polynomial", "exponential", "inverse_sqrt", "cosine_with_restarts")
 
 
-def signs(e: Evidence, spec: Mapping[str, Any], accuracy: Sequence[Sequence[float]]) -> list[str]:
-    """Return one sentence per sign; `accuracy` holds [items, accuracy] of earlier looks."""
-    found = (_same_answer(e), _falling(accuracy), _plateau(e), _spike(e), _schedule(e, spec))
-    return [sentence for sentence in found if sentence]
+def signs(
+    e: Evidence,
+    spec: Mapping[str, Any],
+    accuracy: Sequence[Sequence[float]],
+    baseline: Sequence[tuple[int, float]] = (),
+) -> dict[str, str]:
+    """Return one sentence per sign, by its name.
+
+    `accuracy` holds [items, accuracy] of earlier looks, `baseline` the (step,
+    loss) of the baseline's curve.
+    """
+    monitor = spec.get("monitor") or {}
+    declared = declared_schedule(monitor.get("lr") or {}, spec.get("params") or {})
+    found = {
+        "COUNT": e.disagreement,
+        "SAME_ANSWER": _same_answer(e),
+        "ACCURACY_FALLS": _falling(accuracy),
+        "PLATEAU": _plateau(e),
+        "SPIKE": _spike(e),
+        "LR_SCHEDULE": off_schedule(e.points, declared) if declared.get("schedule") else _schedule(e, spec),
+        "BASELINE_LEFT": leaves_baseline(e.points, baseline, monitor.get("baseline") or {}),
+    }
+    return {name: sentence for name, sentence in found.items() if sentence}
+
+
+#: keys of `monitor.lr` -> names of the same under `params:`, for what is not declared
+USUAL = {
+    "peak": ("lr", "learning_rate"),
+    "total": ("max_steps", "total_steps", "steps"),
+    "warmup": ("warmup_steps", "warmup_ratio", "warmup"),
+}
+
+
+def declared_schedule(lr: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `monitor.lr`, with what it leaves out taken from the usual names under `params:`."""
+    out = dict(lr)
+    for key, names in USUAL.items():
+        if out.get(key) is None:
+            out[key] = next((params[n] for n in names if isinstance(params.get(n), int | float)), None)
+    return out
 
 
 def _same_answer(e: Evidence) -> str | None:
