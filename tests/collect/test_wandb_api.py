@@ -1,129 +1,296 @@
-"""`wandb.Api()` as a collector, driven by a stand-in for the package: no server and no key are needed."""
+"""W&B by its real client, which asks a local stand-in for the server (`wandb_server.py`); no account, no network.
+
+Without the package these tests are skipped; what the client's answers mean is
+then still tested on conversations that were recorded with wandb 0.31.0.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
-import sys
-import types
-from collections.abc import Callable
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from wandb_server import KEY, Run, WandbServer
 
 from runherd.collect import collect
-from runherd.collect.wandb_api import look, named_in
+from runherd.collect.wandb_api import UNKNOWN, live, look, look_again, named_in, understood
+from runherd.collect.wandb_ask import why_not
 
+HAVE = importlib.util.find_spec("wandb") is not None
+real_client = pytest.mark.skipif(not HAVE, reason="the package wandb is not installed: pip install 'runherd[wandb]'")
 ROWS = [{"_step": i, "train/loss": 1 / (i + 1), "_runtime": i} for i in range(3)]
+SUMMARY = {"accuracy": 0.9, "eval": {"f1": 0.5}, "_runtime": 3}
+VERIFY = "Failed to verify credentials with http://127.0.0.1:4030: "  #: how the client begins whatever the matter is
+DEMO = Path(__file__).parent / "data" / "wandb" / "run-demo.wandb"
 
 
-class Run:
-    """A run as the client gives it: attributes, a summary that maps, a history that is scanned."""
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., WandbServer]]:
+    """serve({run: Run(...)}) starts a stand-in to which the client of this environment goes, with a good key."""
+    begun: list[WandbServer] = []
+    monkeypatch.setenv("HOME", str(tmp_path))  # no key of the person's own
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    monkeypatch.delenv("WANDB_MODE", raising=False)
 
-    def __init__(self, state: str = "finished", summary: dict[str, Any] | None = None) -> None:
-        self.state, self.url = state, "https://wandb.ai/e/p/runs/abc1"
-        self.summary = {"accuracy": 0.9, "eval": {"f1": 0.5}, "_runtime": 3} if summary is None else summary
-        self.config = {"model": "gpt4o"}
+    def start(runs: dict[str, Run] | None = None, **how: Any) -> WandbServer:
+        begun.append(WandbServer(runs or {}, **how))
+        monkeypatch.setenv("WANDB_BASE_URL", begun[-1].url)
+        return begun[-1]
 
-    def scan_history(self) -> list[dict[str, Any]]:
-        return ROWS
-
-
-def stand_in(monkeypatch: pytest.MonkeyPatch, answer: Run | Exception) -> list[str]:
-    """Put a package `wandb` in place whose Api gives `answer`; returns the runs it was asked for."""
-    asked: list[str] = []
-
-    class Api:
-        def __init__(self, timeout: int) -> None:
-            assert timeout > 0
-
-        def run(self, path: str) -> Run:
-            asked.append(path)
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-    module = types.ModuleType("wandb")
-    module.Api = Api  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "wandb", module)
-    return asked
+    yield start
+    for server in begun:
+        server.stop()
 
 
 @pytest.fixture
 def gather(tmp_path: Path) -> Callable[..., Any]:
+    """gather(**options) collects a run whose log names two W&B runs; `gather.work` is where its files lie."""
     work = tmp_path / "läufe 'x'" / "work"
     work.mkdir(parents=True)
     log = work.parent / "log.txt"
     log.write_text("wandb: View run at https://wandb.ai/other/p/runs/old\nwandb: https://wandb.ai/e/p/runs/abc1 go\n")
 
     def run(**options: Any) -> Any:
-        spec = {"model": "gpt4o", "collect": {"format": "wandb_api", "options": options}}
-        return collect(spec, work, log, 0.0, work / "none.json")
+        how = {"timeout_s": 3, "pauses_s": [], **options}
+        spec = {"model": "gpt4o", "collect": {"format": "wandb_api", "options": how}}
+        return collect(spec, work, log, 0.0, work / "result.json")
 
+    run.work, run.log = work, log  # type: ignore[attr-defined]
     return run
 
 
-def test_summary_history_and_state(monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any]) -> None:
-    """The run that the log names last is asked for; its summary becomes metrics, its history the curve."""
-    asked = stand_in(monkeypatch, Run())
+def dead_port() -> int:
+    server = WandbServer({})
+    server.stop()
+    return server.port
+
+
+# -- by the real client ----------------------------------------------------------------
+@real_client
+def test_summary_history_and_state(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """The run that the log names last is asked for; its summary becomes metrics, every row of its history the curve."""
+    rows = [{"_step": i, "train/loss": 1 / (i + 1)} for i in range(2500)]  # three pages of the client
+    server = serve({"e/p/abc1": Run(summary=SUMMARY, config={"model": "gpt4o"}, rows=rows)})
     got = gather()
-    assert asked == ["e/p/abc1"]
-    assert (got.complete, got.metrics) == (True, {"accuracy": 0.9, "eval/f1": 0.5})
-    assert got.wandb_url == "https://wandb.ai/e/p/runs/abc1"
+    assert (got.complete, got.metrics, got.missing) == (True, {"accuracy": 0.9, "eval/f1": 0.5}, None)
+    assert got.wandb_url == f"{server.url}/e/p/runs/abc1" and got.model == "gpt4o"
     points = [json.loads(line) for line in got.curve.read_text().splitlines()]
-    assert [(p["step"], p["loss"]) for p in points] == [(0, 1.0), (1, 0.5), (2, 1 / 3)]
-    gather(run="a/b/c")
-    assert asked[-1] == "a/b/c"
+    assert [(p["step"], p["loss"]) for p in points] == [(r["_step"], r["train/loss"]) for r in rows]
+    assert server.asked.count("history") == 3
+    assert got.extra["wandb"] == {"run": "e/p/abc1", "state": "finished", "last_step": 2499}
 
 
-@pytest.mark.parametrize(("state", "said"), [("running", "is running"), ("crashed", "crashed"), ("killed", "was killed")])
-def test_a_run_that_has_not_finished(
-    monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any], state: str, said: str
-) -> None:
-    """A state other than finished is no whole result, and is named."""
-    stand_in(monkeypatch, Run(state))
-    got = gather()
-    assert (got.complete, got.missing) == (False, f"the W&B run e/p/abc1 {said}")
-
-
+@real_client
 @pytest.mark.parametrize(
-    "error",
-    [
-        ConnectionError("Max retries exceeded"),
-        TimeoutError("timed out"),
-        # What the client of wandb 0.31 says of a host that does not answer.
-        RuntimeError("Failed to verify credentials with http://127.0.0.1:9: Failed to execute API request"),
-    ],
+    ("state", "said"), [("running", "is running"), ("crashed", "crashed"), ("failed", "failed")]
 )
-def test_unreachable_is_not_broken(
-    monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any], error: Exception
+def test_a_run_that_has_not_finished(
+    serve: Callable[..., WandbServer], gather: Callable[..., Any], state: str, said: str
 ) -> None:
-    """Without an answer nothing is said of the run: neither failed nor missing."""
-    stand_in(monkeypatch, error)
-    assert look("e/p/abc1").state == "unreachable"
+    """A state other than finished is no whole result, and is named, whatever the summary holds."""
+    serve({"a/b/c": Run(state, SUMMARY)})
+    got = gather(run="a/b/c")
+    assert (got.complete, got.missing) == (False, f"the W&B run a/b/c {said}")
+
+
+@real_client
+def test_nan_and_nothing(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """A NaN is null with a finding; a summary with W&B's own keys alone is no result."""
+    server = serve({"e/p/abc1": Run(summary={"loss": "NaN", "bad": float("nan"), "acc": 1.0})})
     got = gather()
-    assert not got.complete and "cannot be reached, which says nothing of the run" in got.missing
-    assert [f.rule for f in got.findings] == ["wandb_unreachable"]
-
-
-def test_no_such_run_and_no_package(monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any]) -> None:
-    """A run that W&B does not have is told apart; without the package it says how to get it."""
-    stand_in(monkeypatch, ValueError("Could not find run <Run e/p/abc1 (not found)>"))
-    assert "W&B has no such run" in gather().missing
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    assert "pip install 'runherd[wandb]'" in gather().missing
-
-
-def test_nan_and_nothing(monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any]) -> None:
-    """A NaN is null with a finding; an empty summary is no result."""
-    stand_in(monkeypatch, Run(summary={"loss": float("nan"), "acc": 1.0}))
-    got = gather()
-    assert got.metrics == {"loss": None, "acc": 1.0} and "not_finite" in {f.rule for f in got.findings}
-    stand_in(monkeypatch, Run(summary={"_runtime": 1}))
+    assert got.metrics["bad"] is None and got.metrics["acc"] == 1.0
+    assert "not_finite" in {f.rule for f in got.findings}
+    server.runs["e/p/abc1"] = Run(summary={"_runtime": 1})
     assert "nothing was logged" in gather().missing
 
 
-def test_a_log_without_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@real_client
+@pytest.mark.parametrize("fault", ["no server", "silent", 503, "cut"])
+def test_unreachable_is_not_broken(
+    serve: Callable[..., WandbServer], gather: Callable[..., Any], fault: int | str
+) -> None:
+    """Refused connection, silence, 5xx, a page that is no W&B, a history that breaks off: nothing is said of the run."""
+    server = serve({"e/p/abc1": Run(summary=SUMMARY, rows=ROWS)}, fault=None if fault == "no server" else fault)
+    if fault == "no server":
+        server.stop()
+    got = gather(timeout_s=1)
+    assert not got.complete and got.metrics == {}
+    assert got.missing.startswith("W&B cannot be reached, which says nothing of the run (e/p/abc1: ")
+    [finding] = got.findings
+    assert (finding.rule, finding.level) == ("wandb_unreachable", "WARN")
+    assert "left no result file of its own" in finding.message
+
+
+@real_client
+def test_a_key_that_is_wrong_or_not_there(
+    serve: Callable[..., WandbServer], gather: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refused key, a key of no form and no key at all are told apart from each other and from an outage."""
+    server = serve({"e/p/abc1": Run(summary=SUMMARY)})
+    for key, state in (("0" * 40, "refused"), ("short", "refused"), (None, "no_key")):
+        monkeypatch.setenv("WANDB_API_KEY", key) if key else monkeypatch.delenv("WANDB_API_KEY")
+        got = gather()
+        assert got.missing.startswith(UNKNOWN[state]), got.missing
+        assert [f.rule for f in got.findings] == [f"wandb_{state}"]
+    assert live("e/p/abc1").state == "no_key"
+    assert set(server.asked) == {"refused"}  # the key of no form was never sent
+
+
+@real_client
+def test_no_such_run(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """A run that W&B does not have is told apart from a W&B that does not answer."""
+    serve({})
+    got = gather()
+    assert got.missing.startswith("W&B has no such run") and [f.rule for f in got.findings] == ["wandb_missing"]
+
+
+@real_client
+def test_the_runs_own_files_decide(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """While W&B is away a result file of the run counts, else the `.wandb` file that its log names; both with the finding."""
+    serve({}, fault=404)
+    folder = gather.work.parent / "W B" / "run-20261129_1-abc1"  # type: ignore[attr-defined]
+    folder.mkdir(parents=True)
+    shutil.copy(DEMO, folder / "run-abc1.wandb")
+    with gather.log.open("a") as f:  # type: ignore[attr-defined]
+        f.write(f"wandb: Run data is saved locally in {folder}\nwandb: Find logs at: x\n")
+    got = gather()
+    [source] = got.sources
+    assert (got.complete, source["collector"]) == (True, "wandb_api") and source["path"].endswith("run-abc1.wandb")
+    assert "wandb_unreachable" in {f.rule for f in got.findings} and got.metrics
+    (gather.work / "result.json").write_text('{"metrics": {"accuracy": 0.25}, "complete": true}')  # type: ignore[attr-defined]
+    got = gather()
+    assert (got.complete, got.metrics) == (True, {"accuracy": 0.25})
+    assert any(f.message.endswith("the result is from result.json") for f in got.findings)
+    (gather.work / "result.json").write_text('{"metrics": {"accuracy": 0.25}, "complete": false}')  # type: ignore[attr-defined]
+    assert "result.json says of itself" in gather().missing
+
+
+@real_client
+def test_an_outage_at_the_end_is_waited_out(serve: Callable[..., WandbServer]) -> None:
+    """Asked again after growing pauses, a server that comes back is heard; one that stays away costs three tries."""
+    server = serve({"e/p/abc1": Run(summary=SUMMARY)})
+    server.stop()
+    waited: list[float] = []
+
+    def come_back(pause: float) -> None:
+        waited.append(pause)
+        if len(waited) == 2:
+            serve({"e/p/abc1": Run(summary=SUMMARY)}, port=server.port)
+
+    assert look_again("e/p/abc1", sleep=come_back, timeout_s=1).state == "finished"
+    assert waited == [2.0, 8.0]
+
+
+@real_client
+def test_a_state_that_lags_is_waited_for(serve: Callable[..., WandbServer]) -> None:
+    """W&B that still says `running` when the program has ended is asked again."""
+    run = Run("running", SUMMARY)
+    serve({"e/p/abc1": run})
+
+    def finish(_: float) -> None:
+        run.state = "finished"
+
+    assert look_again("e/p/abc1", sleep=finish, timeout_s=3).state == "finished"
+
+
+@real_client
+def test_a_living_run_for_the_monitor(serve: Callable[..., WandbServer]) -> None:
+    """State, last step and the age of the heartbeat, without the history; unreachable and no run are no states of it."""
+    beat = datetime.fromtimestamp(time.time() - 90, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    server = serve({"e/p/abc1": Run("running", SUMMARY, rows=ROWS, heartbeat_at=beat)})
+    seen = live("e/p/abc1")
+    assert (seen.state, seen.last_step, seen.is_known) == ("running", 2, True)
+    assert seen.heartbeat_age_s is not None and 89 <= seen.heartbeat_age_s <= 120
+    assert "history" not in server.asked
+    server.runs["e/p/abc1"] = Run("crashed", heartbeat_at=None)
+    seen = live("e/p/abc1")
+    assert (seen.state, seen.last_step, seen.heartbeat_age_s) == ("crashed", None, None)
+    assert live("e/p/other").state == "missing"
+    server.fault = "silent"
+    seen = live("e/p/abc1", timeout_s=1)
+    assert (seen.state, seen.is_known) == ("unreachable", False)
+
+
+@real_client
+def test_asking_leaves_nothing_behind(serve: Callable[..., WandbServer], tmp_path: Path) -> None:
+    """The client's service process ends, and no folder of its own stays in the home, the temporary or the present one."""
+    serve({"e/p/abc1": Run(summary=SUMMARY)})
+    before = _alive()
+    assert look("e/p/abc1").state == "finished"
+    end = time.monotonic() + 20
+    while not _alive() <= before:
+        assert time.monotonic() < end, "the client's service process lives on"
+        threading.Event().wait(0.05)
+    assert list(tmp_path.iterdir()) == []
+    assert not (Path.cwd() / "wandb").exists()
+
+
+def _alive() -> set[int]:
+    """Processes of W&B's service."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and b"wandb-core" in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+# -- from records of what it says --------------------------------------------------
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        (f"{VERIFY}Failed to execute API request: the service process is busy and did not respond in time.", "unreachable"),
+        (VERIFY + 'returned error 404: {"data":null}', "unreachable"),
+        (f"{VERIFY}invalid character '<' looking for beginning of value", "unreachable"),
+        (f"{VERIFY}user is not logged in", "refused"),
+        (VERIFY + 'returned error 403: {"data":null}', "refused"),
+        (f"{VERIFY}invalid credentials: the server did not recognize an account for the configured credentials", "refused"),
+        ("WANDB_API_KEY invalid: API key must have 40+ characters, has 5.", "refused"),
+        ("No API key configured. Use `wandb login` to log in.", "no_key"),
+        ("Could not find run <Run e/p/abc (not found)>", "missing"),
+    ],
+)  # fmt: skip
+def test_what_the_clients_words_mean(said: str, state: str) -> None:
+    """Sentences of the client of wandb 0.31.0, each recorded from it, are read as what they say of our knowledge."""
+    assert why_not(RuntimeError(said))["state"] == state
+
+
+def test_a_recorded_conversation() -> None:
+    """The lines that the asking process wrote for a finished run, whole and cut at every line."""
+    lines = [
+        '{"state": "finished", "url": "http://h/e/p/runs/abc", "summary": {"accuracy": 0.9}, "config": {"model": "m"}, '
+        '"last_step": 1, "heartbeat_at": "2026-11-29T10:05:00", "created_at": "2026-11-29T10:00:00"}',
+        '{"row": {"_step": 0, "loss": 1}}', '{"row": {"_step": 1, "loss": NaN}}', '{"end": true}',
+    ]  # fmt: skip
+    seen = understood("\n".join(lines))
+    assert (seen.state, seen.last_step, seen.summary, len(seen.history)) == ("finished", 1, {"accuracy": 0.9}, 2)
+    for n in range(4):
+        assert understood("\n".join(lines[:n])).state == "unreachable"
+    assert understood("\n".join([*lines[:2], lines[2][:9]])).state == "unreachable"
+    assert understood("\n".join([*lines[:2], '{"state": "refused", "why": "x"}'])).state == "refused"
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any], tmp_path: Path) -> None:
+    """Without the client it says how to get it; the run's own file counts all the same."""
+    (tmp_path / "wandb.py").write_text("raise ImportError('hidden by the test')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert "pip install 'runherd[wandb]'" in gather().missing
+    assert live("e/p/abc1").state == "no_client"
+    (gather.work / "result.json").write_text('{"metrics": {"accuracy": 0.5}, "complete": true}')  # type: ignore[attr-defined]
+    got = gather()
+    assert got.complete and [f.rule for f in got.findings] == ["wandb_no_client"]
+
+
+def test_a_log_without_an_address(tmp_path: Path) -> None:
     """No run is guessed."""
     log = tmp_path / "log.txt"
     log.write_text("nothing here")

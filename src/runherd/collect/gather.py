@@ -56,9 +56,9 @@ def collect(
     a `collect:` section that names an unknown format; bad files never raise.
     """
     settings: Mapping[str, Any] = spec_data.get("collect") or {}
-    request = Request(settings, not_before, log)
     named = settings.get("path")
     place = _resolve(str(named), work_dir, result_path) if named else result_path
+    request = Request(settings, not_before, log, place, work_dir)
     recorder = Recorder(work_dir.parent if record_dir is None else record_dir)
     try:
         name, path, refusal = formats.find(place, work_dir, request)

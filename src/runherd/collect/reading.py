@@ -31,6 +31,8 @@ class Request:
     settings: Mapping[str, Any]  #: the `collect:` section of the configuration
     not_before: float  #: epoch seconds; files older than this are not ours
     log: Path | None = None
+    place: Path | None = None  #: where the run's own result file is expected
+    work_dir: Path | None = None  #: the folder for the program's own output
 
 
 @dataclass

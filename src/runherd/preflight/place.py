@@ -9,9 +9,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from runherd.preflight.findings import Finding
 
+#: Hosts under which the client keeps its key in ~/.netrc (the second one by default since 0.31).
+WANDB_HOSTS = ("api.wandb.ai", "api.forge.coreweave.com")
 MIN_FREE_MIB = 200  #: below this no run could even write its records
 
 
@@ -74,8 +77,10 @@ def wandb_login() -> Iterator[Finding]:
     """A run that reports to W&B needs a key, or says that it works offline."""
     if os.environ.get("WANDB_API_KEY") or os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun"):
         return
+    own = urlsplit(os.environ.get("WANDB_BASE_URL") or "").hostname
     try:
-        if netrc.netrc().authenticators("api.wandb.ai"):
+        known = netrc.netrc().hosts
+        if any(host in known for host in ([own] if own else WANDB_HOSTS)):
             return
     except (OSError, netrc.NetrcParseError):
         pass
