@@ -12,8 +12,10 @@ from runherd.diagnose.compile import compiled, read_source
 from runherd.errors import UserError
 
 ROWS = read_source()
-SHOWS = [(row["id"], text) for row in ROWS for text in row["shows"]]
-SHOWS_NOT = [(row["id"], text) for row in ROWS for text in row["shows_not"]]
+LINES = [row for row in ROWS if row.get("scope", "line") == "line"]
+FAMILIES = [row for row in ROWS if row.get("scope") == "exception"]
+SHOWS = [(row["id"], text) for row in LINES for text in row["shows"]]
+SHOWS_NOT = [(row["id"], text) for row in LINES for text in row["shows_not"]]
 
 
 def test_quick_form_is_in_step() -> None:
@@ -25,7 +27,8 @@ def test_size_and_names() -> None:
     """There are many causes, each named once and with examples both ways."""
     assert len(ROWS) >= 60
     assert len({row["id"] for row in ROWS}) == len(ROWS)
-    assert all(row["shows"] and row["shows_not"] and row["words"] and row["remedy"] for row in ROWS)
+    assert all(row["shows"] and row["shows_not"] and row["remedy"] for row in ROWS)
+    assert all(row["words"] for row in LINES)
 
 
 @pytest.mark.parametrize(("name", "text"), SHOWS)
@@ -41,6 +44,19 @@ def test_harmless_line_is_not(name: str, text: str) -> None:
     assert [s.id for s in load().of_line(text)] == []
 
 
+@pytest.mark.parametrize(("name", "text"), [(row["id"], text) for row in FAMILIES for text in row["shows"]])
+def test_family_is_recognised(name: str, text: str) -> None:
+    """An exception that no line signature need know falls to its family."""
+    found = load().of_exception(text)
+    assert found is not None and found.id == name
+
+
+@pytest.mark.parametrize("text", [text for row in FAMILIES for text in row["shows_not"]])
+def test_no_family(text: str) -> None:
+    """An exception that only shares a word with a family is in none."""
+    assert load().of_exception(text) is None
+
+
 def bad(**change: Any) -> dict[str, Any]:
     return {"id": "x", "class": "OOM", "cause": "c", "match": ["a"], **change}
 
@@ -52,6 +68,7 @@ def bad(**change: Any) -> dict[str, Any]:
         (bad(**{"class": "BAD"}), "unknown class"),
         (bad(match=["("]), "not a regular expression"),
         (bad(matches=1), "unknown key"),
+        (bad(scope="page"), "unknown scope"),
         (bad(restart="perhaps"), "unknown answer for restart"),
     ],
 )

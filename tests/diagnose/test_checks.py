@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from runherd.diagnose import diagnose
+from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
 from runherd.diagnose.checks import CHECKS, NOT_CHECKED, answer
-from runherd.diagnose.decide import Cause
 from runherd.diagnose.hook import run_hook
 from runherd.diagnose.page import page
 from runherd.diagnose.tracebacks import Frame
@@ -113,13 +113,9 @@ def test_changes_since_the_last_good_run() -> None:
 def test_page(tmp_path: Path) -> None:
     """The page has the cause, the place, what to do, what changed and the checks."""
     log = tmp_path / "log.txt"
-    log.write_text(
-        'Traceback (most recent call last):\n  File "/x/a.py", line 3, in f\n    g()\nValueError: bad\n'
-    )
+    log.write_text('Traceback (most recent call last):\n  File "/x/a.py", line 3, in f\n    g()\nValueError: bad\n')
     good = {"spec": {"lr": 1}}
-    got = diagnose(
-        log, {"code": 1}, {}, run_id="R001", evidence={"last_good": good, "now": {"spec": {"lr": 2}}}
-    )
+    got = diagnose(log, {"code": 1}, {}, run_id="R001", evidence={"last_good": good, "now": {"spec": {"lr": 2}}})
     text = page(got.to_json())
     assert text.startswith("R001: CODE_BUG (traceback:ValueError@a.py:3, 90 % sure)")
     for part in (

@@ -47,8 +47,7 @@ def test_cuda_oom(tmp_path: Path) -> None:
 def test_recovered_oom_is_not_the_cause(tmp_path: Path) -> None:
     """What a program recovered from is not why it ended later."""
     text = (
-        TRACE.format(what="torch.OutOfMemoryError: CUDA out of memory.")
-        + "halving the batch\nstep 11/500 loss 0.5\n"
+        TRACE.format(what="torch.OutOfMemoryError: CUDA out of memory.") + "halving the batch\nstep 11/500 loss 0.5\n"
     )
     got = diagnose(log(tmp_path, text), {"signal": 9}, {})
     assert (got.cls, got.signature) == ("DEAD", "sigkill")

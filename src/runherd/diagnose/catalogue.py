@@ -22,6 +22,7 @@ CLASSES = (
     *("OOM", "CODE_BUG", "API_QUOTA", "PROXY_DOWN", "DIVERGED", "CACHE_COLD"),
     *("ENVIRONMENT", "NETWORK", "DISTRIBUTED", "HARDWARE", "DEAD", "STOPPED"),
 )
+SCOPES = ("line", "exception")  #: what a signature is held against
 RESTARTS = ("yes", "no", "maybe")  #: whether the same again can go well without a person
 
 
@@ -32,7 +33,9 @@ class Signature:
     `words` are lower-case texts of which a matching line holds at least one.
     `fatal` means that such a line is written only by a process that ends.
     `order` ranks causes that stand together: 0 a root cause, 1 what it leads
-    to, 2 what a launcher says of the end.
+    to, 2 what a launcher says of the end. A `scope` of "exception" makes it a
+    family: it is held against the type and message of an exception that ended a
+    program and that no other signature knows.
     """
 
     id: str
@@ -45,6 +48,7 @@ class Signature:
     order: int
     restart: str
     remedy: str
+    scope: str = "line"
 
     @cached_property
     def _patterns(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
@@ -64,13 +68,21 @@ class Catalogue:
     def by_word(self) -> dict[str, list[Signature]]:
         out: dict[str, list[Signature]] = {}
         for signature in self.signatures:
-            for word in signature.words:
+            for word in signature.words if signature.scope == "line" else ():
                 out.setdefault(word, []).append(signature)
         return out
 
     @cached_property
     def by_id(self) -> dict[str, Signature]:
         return {s.id: s for s in self.signatures}
+
+    @cached_property
+    def families(self) -> tuple[Signature, ...]:
+        return tuple(s for s in self.signatures if s.scope == "exception")
+
+    def of_exception(self, text: str) -> Signature | None:
+        """Return the first family that knows an exception, given as "Type: message"."""
+        return next((s for s in self.families if s.matches(text)), None)
 
     def of_line(self, text: str) -> Iterator[Signature]:
         """Yield the causes that a line shows, root causes first."""
@@ -99,6 +111,7 @@ def from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[Signature, ...]:
             order=int(row.get("order", 0)),
             restart=str(row.get("restart", "no")),
             remedy=str(row.get("remedy", "")),
+            scope=str(row.get("scope", "line")),
         )
         for row in rows
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import mean, median, stdev
 from typing import Any
 
-from runherd.diagnose.decide import Cause
+from runherd.diagnose.cause import Cause
 
 NOT_CHECKED = "not checked"
 DATA_RULES = ("count", "duplicates", "missing_ids", "nulls", "empties", "placeholders", "leak", "bad_lines")
@@ -90,9 +90,7 @@ def _gradients(k: Known) -> str | None:
         return None
     middle = median(norms)
     if middle > 0 and max(norms) > EXPLODED * middle:
-        return (
-            f"suspect: the gradient norm reached {max(norms):.3g}, {max(norms) / middle:.0f} times its median"
-        )
+        return f"suspect: the gradient norm reached {max(norms):.3g}, {max(norms) / middle:.0f} times its median"
     if middle < VANISHED:
         return f"suspect: the gradient norm is {middle:.1g} in the middle"
     return f"fine: the gradient norm stays between {min(norms):.3g} and {max(norms):.3g}"
@@ -117,9 +115,7 @@ def _baseline(k: Known) -> str | None:
     pairs = list(_against(k))
     if not pairs:
         return None
-    return "compared: " + "; ".join(
-        f"{name} {mine:.4g}, baseline {other:.4g}" for name, mine, other in pairs[:3]
-    )
+    return "compared: " + "; ".join(f"{name} {mine:.4g}, baseline {other:.4g}" for name, mine, other in pairs[:3])
 
 
 def _against(k: Known) -> list[tuple[str, float, float]]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from runherd.diagnose.catalogue import CLASSES, COMPILED, RESTARTS, SOURCE
+from runherd.diagnose.catalogue import CLASSES, COMPILED, RESTARTS, SCOPES, SOURCE
 from runherd.errors import Problem, UserError
 from runherd.files import write_atomic
 
@@ -22,6 +22,7 @@ KEYS = {
     "order",
     "restart",
     "remedy",
+    "scope",
     "shows",
     "shows_not",
 }
@@ -52,6 +53,8 @@ def _problems(row: Any, path: Path) -> list[Problem]:
         found.append(Problem("unknown class", where, str(row["class"]), ", ".join(CLASSES)))
     if row.get("restart", "no") not in (*RESTARTS, True, False):
         found.append(Problem("unknown answer for restart", where, str(row["restart"]), ", ".join(RESTARTS)))
+    if row.get("scope", "line") not in SCOPES:
+        found.append(Problem("unknown scope", where, str(row["scope"]), ", ".join(SCOPES)))
     for pattern in (*row["match"], *(row.get("unless") or ())):
         try:
             re.compile(pattern)

@@ -9,11 +9,13 @@ from typing import Any
 
 from runherd.diagnose import catalogue as catalogues
 from runherd.diagnose import checks
+from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
-from runherd.diagnose.decide import EVIDENCE_CHARS, Cause, decide
+from runherd.diagnose.decide import decide
 from runherd.diagnose.lines import Line, tail
 
 CONTEXT_LINES = 5
+EVIDENCE_CHARS = 300
 
 
 @dataclass(frozen=True)

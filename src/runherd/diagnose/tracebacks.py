@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runherd.diagnose.lines import Line
 
 HEADER = "Traceback (most recent call last)"
 MESSAGE_LINES = 6  # of a message that spans lines
+FOREIGN_LINES = 40  # of other processes between the lines of a traceback, where nothing tells them apart
 
 #: What launchers and log handlers put before each line of a program.
 _LABEL = re.compile(
@@ -20,7 +21,15 @@ _LABEL = re.compile(
 )
 
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
-_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*))?$")
+_RAISED = re.compile(
+    r"(?P<type>(?:[A-Za-z_]\w*\.)*(?:[A-Z_]\w*|error|timeout|gaierror|herror))(?::\s?(?P<message>.*))?$"
+)
+#: A type that nothing but an exception has, for places where other lines may stand too.
+SURE = re.compile(
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exhausted|Timeout|Interrupt|Exit|Failure|Fault|Denied"
+    r"|Unavailable|Limited|NotFound|Expired|Throttled|Aborted|Cancelled|Exceeded|Refused|Iteration)\b"
+    r"|(?:[a-z_]\w*\.)+[A-Z]\w*[a-z]\w*\b|(?:[a-z_]\w*\.)+(?:error|timeout|gaierror|herror)\b"
+)
 #: Ray names the inner exception in brackets, and that one's frames and words follow.
 _WRAPPED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)\((?P<inner>[A-Za-z_][\w.]*)\): (?P<message>.*)$")
 _BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
@@ -60,6 +69,8 @@ class Raised:
     frames: tuple[Frame, ...] = field(default=())
     label: str = ""  #: the rank or worker that it came from, as the launcher marks it
     chained: bool = False  #: raised while handling the one before it
+    ignored: bool = False  #: Python itself, or a log handler, says that it went on
+    alone: bool = False  #: only its last line was found, without the traceback
 
     @property
     def name(self) -> str:
@@ -81,11 +92,12 @@ def find(lines: Sequence[Line]) -> list[Raised]:
     out: list[Raised] = []
     used = -1
     for i, line in enumerate(lines):
-        if HEADER in line.text and not (i and unlabelled(lines[i - 1].text).startswith(_IGNORED)):
+        if HEADER in line.text:
             head, _, _ = line.text.partition(HEADER)
             raised = _rich(lines, i) if "─" in head or "╭" in head else _plain(lines, i, head)
             if raised:
-                out.append(_link(lines, out, raised))
+                ignored = i > 0 and unlabelled(lines[i - 1].text).startswith(_IGNORED)
+                out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
         elif i > used and "Error: " in line.text and _BARE.match(line.text):
             raised = _syntax(lines, i)
@@ -111,6 +123,7 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
     rest = "" if stamp else rest
     indent = len(rest) - len(rest.lstrip(" |+"))
     frames: list[Frame] = []
+    foreign, flat = 0, False  # other lines since the last frame; whether its lines lost their indentation
     for i in range(start + 1, min(len(lines), start + 400)):
         mark, text = _split_label(lines[i].text)
         if mark.strip() != label.strip():
@@ -126,6 +139,7 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
         frame = _FRAME.match(body)
         if frame:
             frames.append(Frame(frame["file"], int(frame["line"]), (frame["name"] or "").strip()))
+            foreign, flat = 0, not body[0].isspace()
             continue
         if not body.strip() or body[0] in " \t|+^~" or body.startswith("[Previous line"):
             continue
@@ -133,10 +147,11 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
         if wrapped and i + 1 < len(lines) and _FRAME.match(unlabelled(lines[i + 1].text)):
             continue
         raised = wrapped or _RAISED.match(body)
-        if raised is None:
-            if label or not frames:
-                continue
-            return None
+        if raised is None or ((foreign or flat) and not SURE.match(raised["type"])):
+            foreign += bool(frames and not label)
+            if HEADER in body or foreign > FOREIGN_LINES:
+                return None
+            continue
         message = raised["message"] or "" if stamp else _message(lines, i, label, raised["message"] or "")
         return Raised(start, i, raised["type"], message, tuple(frames), label.strip(" :"))
     return None
@@ -162,12 +177,7 @@ def _message(lines: Sequence[Line], at: int, label: str, first: str) -> str:
     parts = [first]
     for line in lines[at + 1 : at + 1 + MESSAGE_LINES]:
         mark, text = _split_label(line.text)
-        if (
-            mark.strip() != label.strip()
-            or not text.startswith(("\t", "  "))
-            or _FRAME.match(text)
-            or "+-" in text
-        ):
+        if mark.strip() != label.strip() or not text.startswith(("\t", "  ")) or _FRAME.match(text) or "+-" in text:
             break
         parts.append(text.strip())
     return " ".join(p for p in parts if p)[:2000]
@@ -205,14 +215,5 @@ def _link(lines: Sequence[Line], before: list[Raised], raised: Raised) -> Raised
         return raised
     between = lines[before[-1].end + 1 : raised.begin]
     if len(between) <= 30 and any(link in line.text for line in between for link in _LINKS):
-        return Raised(
-            raised.begin, raised.end, raised.type, raised.message, raised.frames, raised.label, True
-        )
+        return replace(raised, chained=True)
     return raised
-
-
-def first_of_chain(found: Sequence[Raised], index: int) -> Raised:
-    """Return the exception that began the chain of which `found[index]` is a part."""
-    while index > 0 and found[index].chained:
-        index -= 1
-    return found[index]

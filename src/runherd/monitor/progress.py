@@ -22,6 +22,7 @@ _BEFORE = re.compile(
 )
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*(?:[:=]|\bis\b|\s)\s*-?(?:\d|nan|inf)")
 _NO_PROGRESS = re.compile(
+    r'^\W*(?:frame )?#\d+\W|^(?:wandb|srun|slurmstepd\S*):|\b(?:JOB|STEP) [\d.]+ (?:ON|STEPD)\b|-> ?\d+ |'  # frames; a launcher's words
     r'Error\b|Exception\b|Traceback|File "|(?i:\bfail|\bretry|\battempt|\bgiving up\b'
     r"|\bhttp\W{0,4}(?:error )?[45]\d\d\b"
     r"|\b(?:40[0-9]|429|50[0-4]|529) (?:forbidden|unauthorized|not found|too many|bad gateway|internal|service|gateway)"

@@ -1,0 +1,171 @@
+"""The possible causes with their rank: roots before what they lead to, early before late."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from runherd.diagnose import tracebacks
+from runherd.diagnose.catalogue import Signature
+from runherd.diagnose.cause import Cause, of_exception, of_signature
+from runherd.diagnose.scene import Scene
+from runherd.diagnose.tracebacks import Frame, Raised
+
+Rank = tuple[int, int, int]  #: consequence (0 a root), another rank than the report names, position
+Ranked = tuple[Rank, Cause]
+
+NEAR_END = 60  #: lines; without a traceback only what stands so near to the end can be its cause
+CONSEQUENCE = 2  #: from this rank on it is what something else led to
+REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
+SAID_BELOW = 6  #: lines under an exception that may still be its message
+
+#: Exceptions that are a mistake in the code whatever they say.
+PLAIN_BUGS = frozenset(
+    {
+        *("KeyError", "TypeError", "AttributeError", "IndexError", "NameError", "UnboundLocalError"),
+        *("ZeroDivisionError", "NotImplementedError", "SyntaxError", "IndentationError", "TabError"),
+        *("StopIteration", "RecursionError", "UnicodeDecodeError", "UnicodeEncodeError", "LookupError"),
+    }
+)
+_REPORTS = re.compile(
+    r"(?i)see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
+    r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
+    r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
+    r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b"
+)
+_LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-/:]\d\d|[A-Z]{4,8}\b[:\s]|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b")
+_ERROR_LINE = re.compile(
+    r"(?:^|[\s\[(|:])(?:ERROR|FATAL|CRITICAL|SEVERE|E\d{4}|F\d{4}|[Ff]atal|[Ee]rror)\b(?! ?(?:rate|s?[=:] ?0\b))(?P<text>.*)"
+)
+
+
+def rank_all(scene: Scene) -> list[Ranked]:
+    """Return the possible causes; the least rank is the best."""
+    out = [_of_traceback(scene, scene.raised, n) for n in _uncaught(scene)]
+    if not out and scene.raised and scene.exit.known and not scene.exit.clean:
+        out += _last_word(scene)
+    inside = {i for r in scene.raised for i in range(r.begin, r.end + 1)}
+    fatal = [(i, s) for i, s in scene.hits if i not in inside and i > scene.last_progress and s.fatal]
+    out += [((2 * s.order, 1, i), of_signature(s, (i,), 0.9)) for i, s in fatal]
+    if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
+        out += _near_the_end(scene, inside, _near(scene, out))
+    return out
+
+
+def _uncaught(scene: Scene) -> Iterator[int]:
+    for n, raised in enumerate(scene.raised):
+        followed = n + 1 < len(scene.raised) and scene.raised[n + 1].chained
+        if not followed and not scene.recovered(raised):
+            yield n
+
+
+def _last_word(scene: Scene) -> list[Ranked]:
+    """A traceback that seems to be got over, but stands last before an end that was not well."""
+    n = len(scene.raised) - 1
+    if len(scene.lines) - scene.raised[n].end >= 5 * NEAR_END or scene.exit.signal is not None:
+        return []
+    rank, cause = _of_traceback(scene, scene.raised, n)
+    return [(rank, replace(cause, confidence=0.5))]
+
+
+def _near(scene: Scene, found: Sequence[Ranked]) -> int:
+    """Return from which line on a root cause may stand: before the consequences, however long their words."""
+    first = min((rank[2] for rank, _ in found), default=len(scene.lines))
+    return min(first, len(scene.lines)) - NEAR_END
+
+
+def _near_the_end(scene: Scene, inside: set[int], near: int) -> Iterator[Ranked]:
+    """Yield what stands near the end without a traceback: signatures, lone exceptions, error lines."""
+    if not scene.exit.by_itself:
+        return
+    begin = max(near, scene.last_progress + 1)
+    known = set()
+    for i, signature in scene.hits:
+        if i not in inside and i >= begin and not signature.fatal:
+            known.add(i)
+            yield (2 * signature.order + 1, 1, i), of_signature(signature, (i,), 0.6)
+    for n, raised in enumerate(scene.remains):
+        if raised.end >= begin and raised.end not in known:
+            rank, cause = _of_traceback(scene, scene.remains, n)
+            weaker = 0.5 if raised.alone else 0.8
+            yield (rank[0] + 1, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, weaker))
+    if scene.exit.known and not scene.exit.clean and not known:
+        yield from _error_lines(scene, inside, begin)
+
+
+def _error_lines(scene: Scene, inside: set[int], begin: int) -> Iterator[Ranked]:
+    """Yield what error lines of a log say in general words: the weakest evidence."""
+    for i in range(max(0, begin), len(scene.lines)):
+        found = _ERROR_LINE.search(scene.lines[i].text) if i not in inside else None
+        family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found else None
+        if family:
+            yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
+
+
+def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
+    """Judge an exception by the first of its chain that a signature, or else a family, knows."""
+    first = n
+    while first > 0 and found[first].chained:
+        first -= 1
+    chain = found[first : n + 1]
+    elsewhere = int(scene.failing_rank is not None and chain[0].label != "" and not _is_rank(chain[0], scene))
+    known = [(s, r) for r in chain for s in _signatures_in(scene, r)]
+    known.sort(key=lambda pair: pair[0].order)
+    if known and not (known[0][0].order == 2 and len(chain) > 1 and chain[0] is not known[0][1]):
+        signature, origin = known[0]
+        cause = of_signature(signature, (origin.end,), 0.95, origin, _frame(origin, chain))
+        return (2 * max(signature.order, 0), elsewhere, origin.begin), cause
+    for raised in chain:
+        family = _family(scene, raised)
+        if family:
+            cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
+            return (2 * family.order, elsewhere, raised.begin), cause
+    origin = chain[0]
+    cause = of_exception(origin, _frame(origin, chain), 0.9 if scene.exit.known else 0.8)
+    return (REPORT if _only_tells(origin) else 0, elsewhere, origin.begin), cause
+
+
+def _only_tells(raised: Raised) -> bool:
+    """Whether it is only the word of another failure: its parts follow, or it names a child that ended."""
+    if raised.name.endswith("ExceptionGroup") or raised.name == "SystemExit":
+        return True
+    return raised.name not in PLAIN_BUGS and _REPORTS.search(raised.message) is not None
+
+
+def _family(scene: Scene, raised: Raised) -> Signature | None:
+    if raised.name in PLAIN_BUGS:
+        return None
+    found = scene.catalogue.of_exception(raised.text)
+    if found:
+        return found
+    below = []
+    for line in scene.lines[raised.end + 1 : raised.end + 1 + SAID_BELOW]:
+        if not line.text.strip() or tracebacks.HEADER in line.text or _LOG_LINE.match(line.text):
+            break
+        below.append(tracebacks.unlabelled(line.text).strip())
+    return scene.catalogue.of_exception(" ".join((raised.text, *below))) if below else None
+
+
+def _is_rank(raised: Raised, scene: Scene) -> bool:
+    return scene.failing_rank in "".join(c if c.isdigit() else " " for c in raised.label).split()
+
+
+def _signatures_in(scene: Scene, raised: Raised) -> list[Signature]:
+    """Signatures that the exception's own lines show (frames and source lines do not count)."""
+    end = raised.end + tracebacks.MESSAGE_LINES
+    return [s for i, s in scene.hits if raised.end <= i <= end and (i == raised.end or _goes_on(scene, raised, i))]
+
+
+def _goes_on(scene: Scene, raised: Raised, i: int) -> bool:
+    """Whether the message goes on in indented lines, after a colon, or below a rule of signs, up to here."""
+    between = [tracebacks.unlabelled(scene.lines[j].text) for j in range(raised.end + 1, i + 1)]
+    if raised.message.rstrip().endswith(":"):
+        return i - raised.end <= 2
+    return all(text.startswith((" ", "\t")) or not text.strip("*-=~# ") for text in between)
+
+
+def _frame(origin: Raised, chain: Sequence[Raised]) -> Frame | None:
+    if origin.frame and origin.frame.is_user:
+        return origin.frame
+    return next((r.frame for r in chain if r.frame and r.frame.is_user), origin.frame)

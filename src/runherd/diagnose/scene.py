@@ -1,0 +1,96 @@
+"""What the last lines of a log hold: exceptions, known signatures, and how far the work went on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runherd.diagnose import remains, tracebacks
+from runherd.diagnose.catalogue import Catalogue, Signature
+from runherd.diagnose.exits import Exit
+from runherd.diagnose.lines import Line
+from runherd.diagnose.tracebacks import Raised
+from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
+
+REPRINT_LINES = 120  #: after a complaint, in which a bar may be printed once more as it is closed
+REPRINTS = 40  #: bars of as many ranks
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The evidence. Indices are positions in `lines`."""
+
+    lines: Sequence[Line]
+    exit: Exit
+    catalogue: Catalogue
+    raised: Sequence[Raised]  #: whole tracebacks, in order
+    remains: Sequence[Raised]  #: exceptions without one
+    hits: Sequence[tuple[int, Signature]]
+    last_progress: int
+    failing_rank: str | None = None  #: that the launcher's report names
+
+    def recovered(self, raised: Raised) -> bool:
+        """Whether work went on after it: that of its own rank, where ranks are told apart."""
+        if raised.end > self.last_progress:
+            return False
+        if not raised.label or not self.exit.known or self.exit.clean:
+            return True
+        later = range(raised.end + 1, self.last_progress + 1)
+        return any(raised.label in self.lines[i].text[:40] and is_progress(self.lines[i].text) for i in later)
+
+
+def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Scene:
+    """Gather the evidence from lines and exit."""
+    ended = Exit.of(exit_facts)
+    found = tracebacks.find(lines)
+    inside = {i for r in found for i in range(r.begin, r.end + 1)}
+    raised = [r for r in found if not r.ignored]
+    hits = [(i, s) for i, line in enumerate(lines) if line.text for s in catalogue.of_line(line.text)]
+    rest = [] if ended.clean else remains.find(lines, inside)
+    complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)} | {r.end for r in rest}
+    last = _last_progress(lines, complaints)
+    if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
+        last = max(last, series_end([line.text for line in lines]))
+    return Scene(lines, ended, catalogue, raised, rest, hits, last, _failing_rank(lines))
+
+
+def _last_progress(lines: Sequence[Line], complaints: set[int]) -> int:
+    """Return where the last sign of work stands; a bar that is only printed again is none."""
+    reprints = 0
+    for i in range(len(lines) - 1, -1, -1):
+        if i in complaints or not is_progress(lines[i].text):
+            continue
+        if reprints >= REPRINTS or not _reprinted(lines, i, complaints):
+            return i
+        reprints += 1
+    return -1
+
+
+def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
+    """Whether this line counts no further than one before the last complaint did."""
+    now = None if RECOVERED.search(lines[at].text) else mark(lines[at].text)
+    if now is None:
+        return False
+    complaint = next((i for i in range(at - 1, max(-1, at - REPRINT_LINES), -1) if i in complaints), None)
+    if complaint is None:
+        return False
+    if now.done == 0:
+        return True
+    for i in range(complaint - 1, max(-1, complaint - 2 * REPRINT_LINES), -1):
+        before = mark(lines[i].text) if i not in complaints else None
+        if before and (before.unit, before.total) == (now.unit, now.total):
+            return now.done <= before.done
+    return False
+
+
+def _failing_rank(lines: Sequence[Line]) -> str | None:
+    """Return the rank that torchrun's report names as the first to fail."""
+    for i, line in enumerate(lines):
+        if "Root Cause (first observed failure)" in line.text:
+            for later in lines[i : i + 8]:
+                if "rank" in later.text and ":" in later.text:
+                    digits = later.text.partition(":")[2].split("(")[0].strip()
+                    if digits.isdigit():
+                        return digits
+    return None
