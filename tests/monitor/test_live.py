@@ -229,7 +229,7 @@ def test_idle_gpu(make: Callable[..., Run]) -> None:
     memory = json.loads(path.read_text())
     memory["gpu"] = [[time.time() - 400 + 100 * i, 0.0] for i in range(5)]
     path.write_text(json.dumps(memory))
-    assert [run.look().state, run.look().action] == ["GPU_IDLE", "warn"]
+    assert [run.look().state, run.look(30).action] == ["GPU_IDLE", "warn"]
 
 
 def test_old_result_is_not_taken(make: Callable[..., Run]) -> None:

@@ -62,7 +62,7 @@ class Judgement:
     signature: str | None = None
     restart_can_help: bool | None = None
     confidence: float = 1.0
-    suspected: dict[str, dict[str, float]] = field(default_factory=dict)  #: state -> {looks, since}
+    suspected: dict[str, dict[str, float]] = field(default_factory=dict)  #: state -> {looks, since, at}
 
     def to_json(self) -> dict[str, Any]:
         return {"schema": 1, **asdict(self), "evidence": list(self.evidence)}
@@ -99,15 +99,23 @@ def classify(evidence: Evidence, previous: Judgement | None) -> Judgement:
         found = rule(evidence)
         if found is None:
             continue
-        memory = before.get(found.state, {"looks": 0, "since": evidence.now})
-        memory = {"looks": memory["looks"] + 1, "since": memory["since"]}
-        suspected[found.state] = memory
+        suspected[found.state] = memory = _once_more(before.get(found.state), evidence)
         if found.certain or memory["looks"] >= evidence.limits.looks:
             return _judgement(found, suspected)
         if found.shown:
             return replace(_judgement(found, suspected), action="look_again")
         pending.append(f"suspected {found.state}: {found.sentence}")
     return _healthy(evidence, suspected, pending)
+
+
+def _once_more(before: dict[str, float] | None, e: Evidence) -> dict[str, float]:
+    """Count this look; two that follow closely, as when a person looks twice, are one."""
+    if before is None:
+        return {"looks": 1, "since": e.now, "at": e.now}
+    at = before.get("at", before["since"])
+    if e.now - at < e.limits.apart_s:
+        return {**before, "at": at}
+    return {"looks": before["looks"] + 1, "since": before["since"], "at": e.now}
 
 
 def _judgement(found: Suspicion, suspected: dict[str, dict[str, float]]) -> Judgement:

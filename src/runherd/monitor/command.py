@@ -40,21 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print one JSON object a look")
     add("--follow", action="store_true", help="look again until it has ended")
     add("--interval", type=float, default=30.0, help="seconds between looks with --follow (30)")
-    add("--act", action="store_true", help="act on what is found, where that is safe")
+    add("--act", nargs="?", const="act", help="act on what is found, where that is safe; `--act stop`: stop only")
+    add("--restart", metavar="COMMAND", help="with --act: how a run that is not ours is started again (by /bin/sh)")
+    add("--pid-start", type=int, metavar="TICKS", help="start time of --pid, as --json tells it")
 
 
 def run(args: argparse.Namespace) -> int:
     """Look, print, and return the exit code of the worst run."""
-    targets = [*_targets(args)]
-    if args.act:
-        refuse_to_act(args, targets)
+    if args.act not in (None, "act", "stop"):  # `--act R001`: the word belongs to what is looked at
+        args.what, args.act = [args.act, *args.what], "act"
     while True:
-        judged = [_once(target, path, args, len(targets) > 1) for target, path in targets]
-        if not args.follow or all(_over(j) for j in judged):
-            return max((exit_code(j) for j in judged), default=exitcodes.OK)
+        targets = [*_targets(args)]
+        seen = [_once(target, path, args, len(targets) > 1) for target, path in targets]
+        if not args.follow or all(over for _, over in seen):
+            return max((code for code, _ in seen), default=exitcodes.OK)
         sys.stdout.flush()
         time.sleep(args.interval)
-        targets = [*_targets(args)]
 
 
 def _over(judgement: Judgement) -> bool:
@@ -64,14 +65,22 @@ def _over(judgement: Judgement) -> bool:
     )
 
 
-def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> Judgement:
-    evidence, judgement, memory = looks.look(target, memory_path)
+def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> tuple[int, bool]:
+    """Look once, act where that was asked for, print; return the exit code, and whether nothing more will come."""
+    # A supervisor's counts and suspicions are its own: whoever looks beside it leaves no trace in them.
+    evidence, judgement, memory = looks.look(target, memory_path, keep=not _supervised(memory_path))
     judgement = _as_recorded(memory_path, judgement)
+    code, over, acted = exit_code(judgement), _over(judgement), None
+    if args.act:
+        acted = _act(target, judgement, memory, memory_path, args)
+        code = code if acted.code is None else acted.code
+        over = over and acted.code != exitcodes.RUNNING
     if args.json:
         import json
 
-        print(json.dumps(looks.as_json(target, evidence, judgement, memory), ensure_ascii=False))
-        return judgement
+        told = looks.as_json(target, evidence, judgement, memory)
+        print(json.dumps({**told, **({"act": acted.text} if acted else {})}, ensure_ascii=False))
+        return code, over
     print(one_line(evidence, judgement, target.name if several else None))
     if judgement.state == "COMPLETE":
         print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
@@ -79,7 +88,41 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
         print("\n".join(explained(judgement)))
     for line in sign_lines(looks.signs_of(target, evidence, memory)):
         print(line)
-    return judgement
+    if acted and acted.text:
+        print(f"  act:     {acted.text}")
+    return code, over
+
+
+def _act(
+    target: Target, judgement: Judgement, memory: dict[str, Any], memory_path: str, args: argparse.Namespace
+) -> Any:
+    from runherd.monitor import actions
+
+    if _is_own(memory_path):
+        return actions.on_own(args.root, os.path.dirname(memory_path), target.name)
+    started = ((memory.get("program") or {}).get("identity") or {}).get("pid")
+    if args.pid not in (None, memory.get("given"), started):  # another process: what was done before is not its
+        for key in ("restarts", "restart", "program", "stopped"):
+            memory.pop(key, None)
+        memory["given"] = args.pid
+    acted = actions.on_foreign(target, judgement, memory, args.act == "stop", args.restart, time.time())
+    memories.save(memory_path, memory, judgement)
+    return acted
+
+
+def _supervised(memory_path: str) -> bool:
+    lock = os.path.join(os.path.dirname(memory_path), "supervisor.lock")
+    if not _is_own(memory_path) or not os.path.exists(lock):
+        return False
+    from pathlib import Path
+
+    from runherd import locks
+
+    return locks.is_held(Path(lock))
+
+
+def _is_own(memory_path: str) -> bool:
+    return os.path.basename(memory_path) == "monitor.json"
 
 
 def _as_recorded(memory_path: str, judgement: Judgement) -> Judgement:
@@ -147,7 +190,7 @@ def _folder(root: str, name: str) -> str | None:
 
 def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
     """A run that we did not launch: its files, and a process id if somebody knows it."""
-    logs, pid = list(args.log), args.pid
+    logs = list(args.log)
     results = []
     growing = tuple(os.path.abspath(f) for f in files if progressfiles.is_progress_file(os.path.basename(f)))
     for path in files:
@@ -156,6 +199,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         results.append(os.path.abspath(path))
         results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
     memory = memories.foreign_path(*results, *map(os.path.abspath, logs), args.screen, args.tmux)
+    pid, start_ticks = _process(args, memories.load(memory))
     if args.screen or args.tmux:
         text, pid = _terminal(args, pid)
         shown = memory.removesuffix(".json") + ".txt"
@@ -174,9 +218,22 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         progress_files=growing,
         expected=args.expected,
         pid=pid,
+        start_ticks=start_ticks,
         limits=limits,
     )
     return target, memory
+
+
+def _process(args: argparse.Namespace, memory: dict[str, Any]) -> tuple[int | None, int | None]:
+    """The process to look at, and its start: as given, as an earlier look saw it, or as we started it again."""
+    program = memory.get("program") or {}
+    restarted = program.get("identity") or {}
+    if restarted and args.pid in (None, program.get("given"), restarted["pid"]):
+        return restarted["pid"], restarted["start_ticks"]
+    if args.pid is None or args.pid_start is not None:
+        return args.pid, args.pid_start
+    seen = memory.get("seen") or {}
+    return args.pid, seen.get("start_ticks") if seen.get("pid") == args.pid else None
 
 
 def _terminal(args: argparse.Namespace, pid: int | None) -> tuple[str, int | None]:
@@ -197,25 +254,6 @@ def _write(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
-
-
-def refuse_to_act(args: argparse.Namespace, targets: list[Any]) -> None:
-    """Say why nothing is done: what we did not launch we cannot restart, ours heal by themselves."""
-    from runherd.errors import fail
-
-    for target, path in targets:
-        if os.path.basename(path) != "monitor.json":
-            raise fail(
-                f"{target.name}: runherd did not launch this run and knows no command to restart it",
-                where="--act",
-                hint="make it a row of the tracker, or runherd adopt it",
-                exit_code=exitcodes.NEEDS_PERSON,
-            )
-    names = ", ".join(target.name for target, _ in targets)
-    print(
-        f"[Monitor] {names}: the supervisor acts by itself; runherd start {names} if it is not there",
-        file=sys.stderr,
-    )
 
 
 def main(argv: list[str] | None = None) -> int:

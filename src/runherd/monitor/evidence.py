@@ -25,6 +25,7 @@ class Limits:
     cache_declared: bool = False  #: whether the run says that it uses a warm cache
     stuck_s: float = 60  #: errors without progress count only after this long
     looks: int = 2  #: and only when so many looks in a row see them
+    apart_s: float = 0.0  #: looks nearer together than this count as one
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,20 @@ SAMPLES = 64  #: of GPU and endpoint that are kept
 
 
 def look(
-    target: Target, memory_path: str, *, now: float | None = None
+    target: Target, memory_path: str, *, now: float | None = None, keep: bool = True
 ) -> tuple[Evidence, Judgement, dict[str, Any]]:
-    """Look once, judge, and leave the memory for the next look; returns the memory too."""
+    """Look once, judge, and leave the memory for the next look unless `keep` is false; returns the memory too."""
     now = time.time() if now is None else now
     memory = memories.load(memory_path)
+    if target.attempt is not None and memory.get("attempt") != target.attempt:
+        memory = {"attempt": target.attempt}  # errors and losses of the attempt before are not this one's
     _sample(target, memory, now)
     evidence = observe(target, memory, now)
     judgement = classify(evidence, memories.previous(memory))
     if target.endpoint and _doubtful(evidence, judgement):
         _probe(target.endpoint, memory, now)
-    memories.save(memory_path, memory, judgement)
+    if keep:
+        memories.save(memory_path, memory, judgement)
     return evidence, judgement, memory
 
 
@@ -88,6 +91,8 @@ def as_json(
         "log_age_s": evidence.log_age_s,
         "progress_age_s": evidence.progress_age_s,
         "process": evidence.process,
+        "pid": (memory.get("seen") or {}).get("pid"),
+        "pid_start": (memory.get("seen") or {}).get("start_ticks"),
         "exit": evidence.exit,
         "counts": {
             k: counters.get(k, 0) for k in ("calls", "limited", "forbidden", "server_errors", "refused")

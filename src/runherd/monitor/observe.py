@@ -15,6 +15,7 @@ from runherd.monitor.howfar import how_far
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
+INTERVAL_S = 30  #: between two looks, where nothing else is said
 CLOSED_S = 120  #: a log that ends with a failure, is still for so long and that nobody holds open has ended
 
 
@@ -23,6 +24,7 @@ class Target:
     """Where a run's signs are to be found."""
 
     name: str
+    attempt: int | None = None  #: what an earlier attempt left in the memory is forgotten
     logs: tuple[str, ...] = ()
     results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
     progress_files: tuple[str, ...] = ()  #: trainer_state.json and the like, newest first
@@ -59,6 +61,7 @@ def limits_of(spec: dict[str, Any]) -> Limits:
         null_warn=float(section.get("null_rate_warn") or validate.get("null_warn") or Limits.null_warn),
         null_stop=float(section.get("null_rate_stop") or validate.get("null_fail") or Limits.null_stop),
         cache_declared=bool(section.get("cache_reuse")),
+        apart_s=float(section.get("interval_s") or INTERVAL_S) / 2,
     )
 
 
@@ -75,6 +78,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
     points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
+    memory["seen"] = {"pid": alive.pid, "start_ticks": alive.start_ticks} if alive.pid else memory.get("seen")
     _keep_accuracy(memory, result)
     return Evidence(
         now=now,
@@ -151,7 +155,7 @@ def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Ali
     for path in target.logs:
         found = process.writer_of(path)
         if found.pid is not None:
-            return Alive("alive", f"process {found.pid} writes the log")
+            return process.look(found.pid)._replace(why=f"process {found.pid} writes the log")
         hidden = hidden or found.hidden
     if not target.logs or log_age is None or log_age < CLOSED_S:
         return Alive("unknown", "no process id is known")

@@ -17,6 +17,8 @@ class Alive(NamedTuple):
     why: str
     sure: bool = False  #: "gone" because its own entry is not there
     started_at: float | None = None  #: epoch seconds
+    pid: int | None = None
+    start_ticks: int | None = None  #: since boot; with the pid it names a process for good
 
 
 def look(pid: int, start_ticks: int | None = None) -> Alive:
@@ -33,7 +35,7 @@ def look(pid: int, start_ticks: int | None = None) -> Alive:
     ticks = int(fields[19])
     if start_ticks is not None and ticks != start_ticks:
         return Alive("gone", f"number {pid} now belongs to another process", True)
-    return Alive("alive", f"process {pid}", False, boot_time() + ticks / CLOCK_TICKS)
+    return Alive("alive", f"process {pid}", False, boot_time() + ticks / CLOCK_TICKS, pid, ticks)
 
 
 class Writer(NamedTuple):
@@ -59,6 +61,14 @@ def writer_of(path: str) -> Writer:
             return Writer(pid, False)
         hidden = hidden or writes is None
     return Writer(None, hidden)
+
+
+def writes(pid: int, path: str) -> bool:
+    """Tell whether a process has `path` open for writing."""
+    try:
+        return bool(_writes(pid, os.stat(path)))
+    except OSError:
+        return False
 
 
 def _writes(pid: int, wanted: os.stat_result) -> bool | None:

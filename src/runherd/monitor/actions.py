@@ -1,0 +1,240 @@
+"""The acting edge of `runherd monitor --act`: on runs of ours by their supervisor, on others by what `act` decides."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runherd import exitcodes, heal, ledger, locks, processes
+from runherd.lognote import note_action
+from runherd.monitor import act, process
+from runherd.monitor.classify import Judgement
+from runherd.monitor.observe import Target
+from runherd.processes import Identity, Life
+
+GRACE_S = 30.0  #: for a checkpoint, between SIGTERM and SIGKILL
+SHOWN_S = 10.0  #: for a new supervisor to write down what it does
+START_S = 2.0  #: for a restarted program to open its log
+
+
+@dataclass(frozen=True)
+class Acted:
+    """What was done or why not, and the exit code that it makes (None: the state's own)."""
+
+    text: str
+    code: int | None = None
+
+
+# -- runs of ours -----------------------------------------------------------------------------
+def on_own(root: str, folder: str, run_id: str) -> Acted:
+    """Leave a run to its supervisor; where that is gone, start one, which adopts, resumes or ends it."""
+    from runherd.config import load_project
+    from runherd.supervise.place import Place
+
+    place = Place(load_project(Path(root)).layout, run_id)
+    if place.dir.resolve() != Path(folder).resolve():
+        text = f"{folder} is not where this project keeps {run_id}: say --root PROJECT"
+        return Acted(text, exitcodes.NEEDS_PERSON)
+    refused = _cannot(place)
+    if refused is not None:
+        return refused
+    from runherd.steps.launch import ensure_supervisor
+
+    before = len(ledger.read(place.layout.events(run_id)))
+    if not ensure_supervisor(place):
+        who = locks.holder(place.layout.supervisor_lock(run_id))
+        return Acted(f"its supervisor{f' (process {who.pid})' if who else ''} is at work and acts by itself")
+    last = place.history().last_attempt
+    if last is not None and place.layout.log(run_id, last.number).exists():
+        note_action(place.layout.log(run_id, last.number), "monitor --act: its supervisor was gone; a new one goes on")
+    return _shown(place, before)
+
+
+def _cannot(place: Any) -> Acted | None:
+    """Why nothing is to be done, or may be done, about a run of ours; None when a supervisor may be started."""
+    from runherd import lease
+    from runherd.supervise import facts
+
+    h = place.history()
+    if h.gen == 0:
+        return Acted(f"nobody has asked for it yet: snakemake run_{place.run_id}")
+    if h.ended is not None and h.final_cell_written:
+        return Acted(f"it has ended ({h.ended.status}); TODO in its cell goes on from the checkpoint")
+    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), lease.job())
+    if held is not None and held.holder is not None:
+        text = f"it is carried by {held.holder.host}; if that is gone for good: runherd takeover {place.run_id}"
+        return Acted(text, exitcodes.NEEDS_PERSON)
+    if h.last_attempt is not None and facts.program_life(place, h.last_attempt) is Life.ELSEWHERE:
+        return Acted("its program was started on another host, which cannot be seen from here", exitcodes.NEEDS_PERSON)
+    return None
+
+
+def _shown(place: Any, before: int) -> Acted:
+    """Wait a little for what the new supervisor does, as the ledger tells it."""
+    deadline = time.monotonic() + SHOWN_S
+    while time.monotonic() < deadline:
+        for event in ledger.read(place.layout.events(place.run_id))[before:]:
+            if isinstance(event, ledger.Ended):
+                code = exitcodes.OK if event.status == "done" else exitcodes.BLOCKED
+                return Acted(f"its supervisor was gone; a new one has ended it: {event.status} {event.note}".strip(), code)
+            if isinstance(event, ledger.Adopted):
+                return Acted("its supervisor was gone; a new one has adopted the living program", exitcodes.RUNNING)
+            if isinstance(event, ledger.Launched):
+                text = f"its supervisor was gone; a new one resumes it as attempt {event.attempt} ({event.reason})"
+                return Acted(text, exitcodes.RUNNING)
+        time.sleep(0.05)
+    return Acted("its supervisor was gone; a new one has been started", exitcodes.RUNNING)
+
+
+# -- runs that are not ours -------------------------------------------------------------------
+def on_foreign(
+    target: Target, judgement: Judgement, memory: dict[str, Any], stop: bool, restart: str | None, now: float
+) -> Acted:
+    """Do what `act.decide` says, and write a line into the run's log; `memory` keeps the restarts so far."""
+    pending = memory.get("restart")
+    if isinstance(pending, dict) and restart:
+        return _start_when_due(target, memory, pending, restart, now)
+    known = _known(target, memory)
+    if memory.get("stopped") and not known.alive:
+        return Acted(f"it was stopped and is not started again: {memory['stopped']}", exitcodes.BLOCKED)
+    past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]
+    decision = act.decide(judgement, act.Asked(stop, restart is not None), known, past)
+    if isinstance(decision, act.Nothing):
+        return Acted(decision.why)
+    if isinstance(decision, act.Refuse):
+        return Acted(f"nothing was done: {decision.why}", exitcodes.NEEDS_PERSON)
+    said = ""
+    if decision.stop:
+        assert target.pid is not None
+        said = f"stopping process {target.pid}: {judgement.state}: {judgement.sentence}"
+        note_action(target.logs[0], said)
+        _end(target.pid)
+    if decision.resume is None:
+        note_action(target.logs[0], f"stopped; not started again: {decision.why}")
+        memory["stopped"] = decision.why if decision.final else None
+        return Acted(f"{said}; not started again: {decision.why}", exitcodes.BLOCKED)
+    r = decision.resume
+    memory.setdefault("restarts", []).append({"cls": r.cls, "signature": r.signature, "t": now})
+    memory["restart"] = {"not_before": now + r.delay_s, "reason": r.reason}
+    assert restart is not None
+    started = _start_when_due(target, memory, memory["restart"], restart, now)
+    return Acted(f"{said}; {started.text}" if said else started.text, started.code)
+
+
+def _known(target: Target, memory: dict[str, Any]) -> act.Known:
+    """Look the named process up."""
+    if target.pid is None:
+        return act.Known()
+    who = processes.identify(target.pid)
+    writer = process.writer_of(target.logs[0]).pid if target.logs else None
+    if who is None or (target.start_ticks is not None and who.start_ticks != target.start_ticks):
+        return act.Known(target.pid, other_writer=writer)
+    below = {p.pid for p in processes.tree("", [who.pid])} | {who.pid}
+    token = (memory.get("program") or {}).get("token")
+    marked = any(_is_runherds(p, token) for p in below)
+    return act.Known(
+        pid=who.pid, alive=True, start_known=target.start_ticks is not None, same_user=_same_user(who.pid),
+        holds_log=any(process.writes(p, target.logs[0]) for p in below) if target.logs else False,
+        runherds=marked, ancestor=who.pid in _ancestors(),
+    )  # fmt: skip
+
+
+def _is_runherds(pid: int, own_token: str | None) -> bool:
+    """Whether a process carries the token of a run of runherd's other than what we started here."""
+    try:
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    mark = f"{processes.TOKEN_VARIABLE}=".encode()
+    return any(w.startswith(mark) and w != mark + (own_token or "").encode() for w in words)
+
+
+def _same_user(pid: int) -> bool:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def _ancestors() -> set[int]:
+    found, pid = {1}, os.getpid()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+        except OSError:
+            break
+    return found
+
+
+def _end(pid: int) -> None:
+    """End a process and what is below it: SIGTERM, a grace for its checkpoint, SIGKILL."""
+    root = processes.identify(pid)
+    members = [*([root] if root else []), *processes.tree("", [pid])]
+    for who in members:
+        processes.send(who, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_S
+    for who in members:
+        processes.wait_gone(who, max(0.0, deadline - time.monotonic()))
+    for who in members:
+        if processes.life(who) is Life.ALIVE:
+            processes.send(who, signal.SIGKILL)
+            processes.wait_gone(who, 1.0)
+
+
+def _start_when_due(
+    target: Target, memory: dict[str, Any], pending: dict[str, Any], restart: str, now: float
+) -> Acted:
+    left = float(pending["not_before"]) - now
+    if left > 0:
+        return Acted(f"to be started again in {left:.0f} s ({pending['reason']}): by the next look", exitcodes.RUNNING)
+    writer = process.writer_of(target.logs[0]).pid
+    if writer is not None:
+        why = f"process {writer} has the log open: a second one is not started beside it"
+        return Acted(f"not started again: {why}", exitcodes.NEEDS_PERSON)
+    del memory["restart"]
+    token = uuid.uuid4().hex
+    note_action(target.logs[0], f"starting again ({pending['reason']}): {restart}")
+    who = _settled(token, _spawn(restart, target.logs[0], token), target.logs[0])
+    memory["program"] = {"given": memory.get("given"), "token": token, "identity": who.to_json() if who else None}
+    said = f"started again ({pending['reason']}) as process {who.pid}" if who else "started again; it has ended already"
+    return Acted(f"{said}: {shlex.quote(restart)}", exitcodes.RUNNING)
+
+
+def _spawn(command: str, log: str, token: str) -> int:
+    """Start a command by the shell in a session of its own, its words appended to `log`; returns its pid."""
+    fd = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        return os.posix_spawn(
+            "/bin/sh", ["/bin/sh", "-c", command], {**os.environ, processes.TOKEN_VARIABLE: token}, setsid=True,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, fd, 1), (os.POSIX_SPAWN_DUP2, fd, 2),
+            ],
+        )  # fmt: skip
+    finally:
+        os.close(fd)
+
+
+def _settled(token: str, pid: int, log: str) -> Identity | None:
+    """The process of a restart: of those that carry its token one that writes the log and is not the shell."""
+    deadline = time.monotonic() + START_S
+    while True:
+        members = processes.tree(token)
+        writing = [m for m in members if process.writes(m.pid, log) and not (m.pid == pid and _is_shell(pid))]
+        if writing or time.monotonic() > deadline or not members:
+            return next(iter(writing or members), None)
+        time.sleep(0.02)
+
+
+def _is_shell(pid: int) -> bool:
+    try:
+        return os.path.samefile(f"/proc/{pid}/exe", "/bin/sh")
+    except OSError:
+        return False

@@ -1,0 +1,338 @@
+"""`--act` on runs that are not ours: only what is surely meant, only after two looks, only with the caller's word."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd import heal, processes
+from runherd.monitor import actions, command
+from runherd.monitor.act import Asked, Do, Known, Nothing, Refuse, decide
+from runherd.monitor.classify import ACTIONS, Judgement
+
+SURE = Known(pid=7, alive=True, start_known=True, same_user=True, holds_log=True)
+GONE = Known(pid=7)
+BOTH = Asked(True, True)
+
+
+def judged(state: str, action: str | None = None, **more: Any) -> Judgement:
+    return Judgement(state, "so it is", action=action or ACTIONS[state], **more)
+
+
+# -- the decision -------------------------------------------------------------------------------
+@pytest.mark.parametrize("state", ["HEALTHY", "COMPLETE", "HIGH_NULL_RATE", "GPU_IDLE"])
+def test_what_only_warns_is_left_alone(state: str) -> None:
+    """Healthy, complete and warned-of runs are not touched, whatever the caller allows."""
+    assert isinstance(decide(judged(state), BOTH, SURE, []), Nothing)
+
+
+def test_the_first_look_never_acts() -> None:
+    """What waits for the next look is told, and not acted upon."""
+    assert decide(judged("STALE", "look_again"), BOTH, SURE, []) == Nothing(
+        "the next look decides: one look alone never acts"
+    )
+
+
+def test_a_stale_run_is_stopped_and_started_again() -> None:
+    """With a restart command: both; with `stop` alone: the first; with neither: a sentence why not."""
+    assert decide(judged("STALE"), BOTH, SURE, []) == Do(True, heal.Resume("stale", "STALE", "stale"), "")
+    assert decide(judged("STALE"), Asked(stop=True), SURE, []) == Do(True, None, "no --restart COMMAND was given")
+    refused = decide(judged("STALE"), Asked(), SURE, [])
+    assert isinstance(refused, Refuse) and "--restart COMMAND, or --act stop" in refused.why
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"runherds": True}, "belongs to a run that runherd launched"),
+        ({"ancestor": True}, "the one that this command runs in"),
+        ({"same_user": False}, "another user"),
+        ({"start_known": False}, "--pid-start"),
+        ({"holds_log": False}, "does not have the log open"),
+        ({"pid": None}, "--pid PID"),
+    ],
+)
+def test_a_process_that_is_not_surely_it_is_not_stopped(change: dict[str, Any], why: str) -> None:
+    """Each doubt about the process alone is enough to refuse, with its own sentence."""
+    refused = decide(judged("STALE"), BOTH, replace(SURE, **change), [])
+    assert isinstance(refused, Refuse) and why in refused.why
+
+
+def test_a_dead_run_is_started_again_only_if_it_is_surely_gone() -> None:
+    """DEAD with its pid: started again after a pause; with a writer left, or no pid: refused."""
+    dead = judged("DEAD", "resume", signature="gone")
+    again = decide(dead, BOTH, GONE, [])
+    assert isinstance(again, Do) and not again.stop and again.resume is not None and again.resume.cls == "KILLED"
+    for known, why in ((replace(GONE, other_writer=9), "process 9 still has"), (Known(), "--pid PID")):
+        refused = decide(dead, BOTH, known, [])
+        assert isinstance(refused, Refuse) and why in refused.why
+    assert decide(dead, Asked(stop=True), GONE, []) == Nothing("it has ended: nothing to stop")
+
+
+def test_a_bug_is_not_started_again() -> None:
+    """What a restart cannot help is stopped where it lives and never started again."""
+    bug = judged("CODE_BUG", "block", signature="traceback:x", restart_can_help=False)
+    assert isinstance(decide(bug, BOTH, GONE, []), Refuse)
+    diverged = decide(judged("DIVERGED"), BOTH, SURE, [])
+    assert isinstance(diverged, Do) and diverged.stop and diverged.resume is None and diverged.final
+
+
+def test_the_same_twice_and_three_in_all_stop() -> None:
+    """The bounds of healing hold here too."""
+    twice = decide(judged("STALE"), BOTH, SURE, [heal.Past("STALE", "stale")])
+    assert isinstance(twice, Do) and twice.resume is None and "the same failure 2 times in a row" in twice.why
+    past = [heal.Past("STALE", "stale"), heal.Past("KILLED", "killed"), heal.Past("OOM", "cuda-oom")]
+    many = decide(judged("STALE"), BOTH, SURE, past)
+    assert isinstance(many, Do) and many.resume is None and "3 restarts already" in many.why
+
+
+def test_quota_is_waited_for() -> None:
+    """A rate limit is waited for before the restart, as long as for runs of ours."""
+    got = decide(judged("API_QUOTA"), BOTH, SURE, [])
+    assert isinstance(got, Do) and got.resume is not None and got.resume.delay_s == heal.Bounds().quota_wait_s
+
+
+def test_unknown_asks_a_person() -> None:
+    """UNKNOWN is never acted upon."""
+    assert isinstance(decide(judged("UNKNOWN"), BOTH, SURE, []), Refuse)
+
+
+# -- real programs --------------------------------------------------------------------------------
+#: Says how often it was started, works a little, then hangs (the first time) or goes on.
+PROGRAM = """
+import sys, time, pathlib
+starts = pathlib.Path(sys.argv[1]); n = len(starts.read_text()) if starts.exists() else 0
+starts.write_text("x" * (n + 1))
+print("step", n + 1, "of 9", flush=True)
+time.sleep(600)
+"""
+
+
+class Clock:
+    """The time that the command sees; the processes and their files are real."""
+
+    def __init__(self) -> None:
+        self.ahead, self.real = 0.0, time.time
+
+    def __call__(self) -> float:
+        return self.real() + self.ahead
+
+
+class Foreign:
+    """A program started by hand, its log, and the command that looks at it."""
+
+    def __init__(self, folder: Path, clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+        folder.mkdir()
+        self.log, self.starts, self.program = folder / "Y.log", folder / "starts", folder / "train.py"
+        self.program.write_text(PROGRAM)
+        self.clock, self.capsys = clock, capsys
+        self.argv = [sys.executable, str(self.program), str(self.starts)]
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(self.argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.started.append(process)
+        self.until(lambda: b"step" in self.log.read_bytes())
+        return process
+
+    @property
+    def restart(self) -> str:
+        import shlex
+
+        return shlex.join(self.argv)
+
+    def look(self, *words: str, after_s: float = 0.0) -> tuple[int, str]:
+        self.clock.ahead += after_s
+        code = command.main(["--log", str(self.log), "--expected", "9", *words])
+        return code, self.capsys.readouterr().out
+
+    def count(self) -> int:
+        return len(self.starts.read_text())
+
+    def until(self, done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20
+        while not done():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def foreign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Foreign]:
+    clock = Clock()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("time.time", clock)
+    made = Foreign(tmp_path / "rüns 'x'", clock, capsys)
+    yield made
+    monkeypatch.undo()
+    for process in made.started:
+        process.kill()
+        process.wait()
+    for pid in processes.pids():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if os.fsencode(made.program) in words:
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_healthy_is_left_alone(foreign: Foreign) -> None:
+    """A healthy run: one line, exit 0, nothing done and nothing said, with every permission given."""
+    process = foreign.start()
+    code, out = foreign.look("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    assert code == 0 and out.startswith("[Monitor] HEALTHY | 1/9 (11.1%)") and out.count("\n") == 1
+    assert process.poll() is None
+
+
+def test_a_stale_program_is_stopped_and_started_again(foreign: Foreign) -> None:
+    """Stale at two looks: stopped, started by the caller's command, once; a line in its log tells of both."""
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    foreign.look(*words)
+    code, out = foreign.look(*words, after_s=1300)
+    assert (code, process.poll()) == (1, None) and "act:     the next look decides" in out
+    code, out = foreign.look(*words, after_s=30)
+    assert code == 3 and process.wait(20) == -signal.SIGTERM
+    assert "stopping process" in out and "started again (stale) as process" in out
+    foreign.until(lambda: foreign.count() == 2)
+    log = foreign.log.read_text()
+    assert f"stopping process {process.pid}: STALE" in log and "starting again (stale)" in log
+    again = next(p for p in processes.pids() if p != process.pid and _is(p, foreign.program))
+    code, out = foreign.look(*words)  # the same words, with the old pid: the new process is looked at
+    assert code == 0 and "HEALTHY" in out and _is(again, foreign.program)
+    assert foreign.count() == 2
+
+
+def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
+    """Stale a second time in a row: stopped, not started a third time, and not later either."""
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    for after in (0, 1300, 30):
+        foreign.look(*words, after_s=after)
+    foreign.until(lambda: foreign.count() == 2)
+    for after in (0, 1300, 30):
+        code, out = foreign.look(*words, after_s=after)
+    assert code == 4 and "the same failure 2 times in a row" in out
+    code, out = foreign.look(*words, after_s=30)
+    assert code == 4 and "it was stopped and is not started again" in out
+    assert foreign.count() == 2
+    assert not any(_is(p, foreign.program) for p in processes.pids() if p != process.pid)
+
+
+def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
+    """Gone: started again at the look after the pause, and never beside a living one."""
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    foreign.look(*words)
+    process.kill()
+    process.wait()
+    code, out = foreign.look(*words)
+    assert code == 3 and "to be started again in 1 s" in out and foreign.count() == 1
+    code, out = foreign.look(*words, after_s=2)
+    assert code == 3 and "started again (killed)" in out
+    foreign.until(lambda: foreign.count() == 2)
+
+
+def test_without_a_word_it_refuses(foreign: Foreign) -> None:
+    """Neither a restart command nor `stop`: the stale program lives on, and a person is asked."""
+    process = foreign.start()
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", after_s=after)
+    assert code == 5 and "nothing was done: runherd did not launch this run" in out and process.poll() is None
+
+
+def test_stop_only(foreign: Foreign) -> None:
+    """`--act stop`: stopped, with a line in the log, nothing started."""
+    process = foreign.start()
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+    assert code == 4 and process.wait(20) == -signal.SIGTERM and "not started again" in foreign.log.read_text()
+    code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=30)
+    assert code == 1 and "it has ended: nothing to stop" in out
+
+
+def test_a_program_that_does_not_hear_is_killed(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM is not heeded: SIGKILL after the grace, children too."""
+    monkeypatch.setattr(actions, "GRACE_S", 0.2)
+    child = "subprocess.Popen([sys.executable, *sys.argv, 'child'])"
+    deaf = PROGRAM.replace("import sys", "import signal, subprocess, sys").replace(
+        "print(", f"signal.signal(15, signal.SIG_IGN)\nif 'child' not in sys.argv: {child}\nprint(", 1
+    )
+    foreign.program.write_text(deaf)
+    process = foreign.start()
+    foreign.until(lambda: foreign.count() == 2)
+    for after in (0, 1300, 30):
+        code, _ = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+    assert code == 4 and process.wait(20) == -signal.SIGKILL
+    assert not any(_is(p, foreign.program) for p in processes.pids() if p != process.pid)
+
+
+def test_a_bystander_is_never_touched(foreign: Foreign) -> None:
+    """A pid whose process does not write the log (a `sleep`, a reused number): refused, it lives on."""
+    process = foreign.start()
+    bystander = subprocess.Popen(["sleep", "600"])
+    foreign.started.append(bystander)
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(bystander.pid), "--act", "stop", after_s=after)
+    assert code == 5 and "does not have the log open" in out
+    assert bystander.poll() is None and process.poll() is None
+    code, out = foreign.look("--pid", str(process.pid), "--pid-start", "1", "--act", "stop", after_s=30)
+    assert "now belongs to another process" in out and process.poll() is None
+
+
+def test_its_own_shell_is_never_touched(foreign: Foreign) -> None:
+    """The process that runs the command is not ended by it, though it holds the log open."""
+    foreign.start()
+    with foreign.log.open("ab"):
+        for after in (0, 1300, 30):
+            code, out = foreign.look("--pid", str(os.getpid()), "--act", "stop", after_s=after)
+    assert code == 5 and "the one that this command runs in" in out
+
+
+def test_a_program_of_runherds_is_left_to_its_supervisor(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process with the token of a run of ours is not ended by its pid."""
+    monkeypatch.setenv(processes.TOKEN_VARIABLE, "x")
+    process = foreign.start()
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+    assert code == 5 and "belongs to a run that runherd launched" in out and process.poll() is None
+
+
+def test_two_quick_looks_are_one(foreign: Foreign) -> None:
+    """Looking twice within seconds does not make a verdict of a suspicion."""
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "stop")
+    foreign.look(*words)
+    foreign.look(*words, after_s=1300)
+    code, out = foreign.look(*words, after_s=1)
+    assert code == 1 and "the next look decides" in out and process.poll() is None
+
+
+def test_json_tells_process_and_act(foreign: Foreign) -> None:
+    """The JSON form names the process with its start, to be handed back, and what was done."""
+    process = foreign.start()
+    _, out = foreign.look("--json", "--act")
+    got = json.loads(out)
+    who = processes.identify(process.pid)
+    assert who is not None
+    assert (got["pid"], got["pid_start"], got["act"]) == (process.pid, who.start_ticks, "")
+
+
+def _is(pid: int, program: Path) -> bool:
+    try:
+        return os.fsencode(program) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
