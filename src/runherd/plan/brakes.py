@@ -13,18 +13,23 @@ NOT_A_FAILURE = ("", "CANCELLED", "STOPPED_BY_PERSON", "NEED_FAILED", "DRYRUN_FA
 
 
 def over_budget(
-    costs: Sequence[Mapping[str, Any]], budget: Mapping[str, float], next_gpu_hours: float = 0.0
+    costs: Sequence[Mapping[str, Any]], budget: Mapping[str, float], next_gpu_hours: float | None = 0.0,
+    promised_gpu_hours: float = 0.0,
 ) -> str | None:
     """Why no further run may be launched, or None.
 
+    `costs` are the bills of all runs that were launched or are about to be.
     `budget` may hold gpu_hours, usd and runs; `next_gpu_hours` is what the next
-    run may cost at most, where its limits tell.
+    run may cost at most (None: it has GPUs and no time limit), `promised_gpu_hours` what those at work may still take
+    beyond their bills, where time limits tell.
     """
     gpu_hours = sum(float(c["gpu_seconds"]) for c in costs) / 3600
     limit = budget.get("gpu_hours")
-    if limit is not None and (gpu_hours >= limit or gpu_hours + next_gpu_hours > limit):
-        more = f", the next run may take {next_gpu_hours:.2f}" if next_gpu_hours and gpu_hours < limit else ""
-        return f"budget: {gpu_hours:.2f} of {limit:g} GPU hours are spent{more}: no further launch"
+    if limit is not None and (gpu_hours >= limit or _would_exceed(gpu_hours + promised_gpu_hours, next_gpu_hours, limit)):
+        more = f", runs at work may take {promised_gpu_hours:.2f} more" if promised_gpu_hours else ""
+        more += f", the next run may take {next_gpu_hours:.2f}" if next_gpu_hours else ""
+        spent = f"{gpu_hours:.2f} of {limit:g} GPU hours are spent"
+        return f"budget: {spent}{more if gpu_hours < limit else ''}: no further launch"
     usd = sum(float(c["usd"]) for c in costs if c.get("usd") is not None)
     limit = budget.get("usd")
     if limit is not None and usd >= limit:
@@ -33,6 +38,11 @@ def over_budget(
     if limit is not None and len(costs) >= limit:
         return f"budget: {len(costs)} of {limit:g} runs have been launched: no further launch"
     return None
+
+
+def _would_exceed(committed: float, following: float | None, limit: float) -> bool:
+    """Whether the next launch would; one without GPUs never does, one without a limit once nothing is left."""
+    return committed >= limit if following is None else following > 0 and committed + following > limit
 
 
 def circuit(summaries: Mapping[str, Summary], least: int, share: float) -> str | None:

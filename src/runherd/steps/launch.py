@@ -13,12 +13,11 @@ from typing import Any
 from runherd import exitcodes, lease, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, read_json
-from runherd.lifecycle.billing import bill
+from runherd.lifecycle import campaign
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.request import open_generation
-from runherd.plan import brakes, store
+from runherd.plan import store
 from runherd.plan.model import Plan, RunPlan
-from runherd.plan.summary import Index
 from runherd.steps import job
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
@@ -121,11 +120,14 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     spec = store.current_spec(_root(), run.run_id)
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
-    if (stopped := _braked(place.layout, plan, spec)) is not None:
+    with campaign.deciding(place.layout, plan):
+        stopped = campaign.braked(place.layout, plan, spec.get("data") or {})
+        if stopped is None:
+            dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
+            open_generation(place, gen, _mode(run), spec)
+    if stopped is not None:
         _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
         raise fail(f"{run.run_id} is not launched: {stopped}", exit_code=exitcodes.BLOCKED)
-    dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
-    open_generation(place, gen, _mode(run), spec)
     blocked = _unmet_need(place, run) or failed_dryrun(dryrun, gen)
     if blocked is not None:
         end(place, "blocked", *blocked)
@@ -151,25 +153,6 @@ def block_now(place: Place, plan: Plan, gen: int, spec: dict[str, Any]) -> None:
 
 def _mode(run: RunPlan) -> str:
     return run.mode if run.mode in ("first", "resume", "rerun") else "resume"
-
-
-def _braked(layout: Layout, plan: Plan, spec: dict[str, Any]) -> str | None:
-    """Why nothing further is launched in this campaign: budget, or the same failure again and again."""
-    data = spec.get("data") or {}
-    heal = data.get("heal") or {}
-    index = Index(layout)
-    summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
-    found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
-    if found is None and plan.budget:
-        from runherd.config.walltime import seconds as wall_time_s
-
-        execution = data.get("execution") or {}
-        limit_s = wall_time_s(execution.get("wall_time"), data) or 0.0
-        next_hours = limit_s * int(execution.get("gpus") or 0) / 3600
-        histories = [(r, Place(layout, r).history()) for r, s in summaries.items() if s.gen]
-        costs = [bill(Place(layout, r), h) for r, h in histories if h.attempts]
-        found = brakes.over_budget(costs, plan.budget, next_hours)
-    return found
 
 
 def _say_in_tracker(place: Place, plan: Plan, row_id: str, why: str) -> None:

@@ -1,0 +1,110 @@
+"""What holds for all launches of a campaign together: one at a time may be decided on, by what the others have spent and may spend.
+
+A launch that is decided on is written into its run's ledger while the lock is
+held; the next decision counts it from there, so that the promise lives exactly
+as long as the run does and is nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from runherd import exitcodes, locks
+from runherd.config.walltime import FormulaError
+from runherd.config.walltime import seconds as wall_time_s
+from runherd.errors import UserError, fail
+from runherd.files import Layout
+from runherd.history import History
+from runherd.lifecycle.billing import bill
+from runherd.lifecycle.frozen import spec_data
+from runherd.plan import brakes
+from runherd.plan.model import Plan
+from runherd.plan.summary import Index, Summary
+from runherd.supervise.place import Place
+
+LOCK_WAIT_S = 600.0  #: a decision takes about a second; many may stand in line
+
+
+@contextmanager
+def deciding(layout: Layout, plan: Plan) -> Iterator[None]:
+    """Hold the campaign's lock from the look at the budget until the launch stands in its ledger.
+
+    Nothing is locked where no budget is set. Raises `UserError` (needs a person) when the lock is not to be had.
+    """
+    if not plan.budget:
+        yield
+        return
+    path = layout.state / "budget.lock"
+    fd = locks.lock(path, LOCK_WAIT_S)
+    if fd is None:
+        raise fail(
+            f"the budget could not be looked at within {LOCK_WAIT_S:.0f} s: somebody else holds its lock",
+            where=str(path), exit_code=exitcodes.NEEDS_PERSON,
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def braked(layout: Layout, plan: Plan, data: Mapping[str, Any]) -> str | None:
+    """Why nothing further is launched in this campaign: budget, or the same failure again and again.
+
+    `data` is the configuration of the run that would be next.
+    """
+    heal = data.get("heal") or {}
+    index = Index(layout)
+    summaries = {r.run_id: index.get(r.run_id) for r in plan.runs}
+    found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
+    if found is None and plan.budget:
+        costs, promised = _spent_and_promised(layout, summaries)
+        found = brakes.over_budget(costs, plan.budget, most_gpu_hours(data), promised)
+    return found
+
+
+def _spent_and_promised(layout: Layout, summaries: Mapping[str, Summary]) -> tuple[list[dict[str, Any]], float]:
+    """Bills of all runs that were launched or are about to be, and the GPU-hours that those at work may still take."""
+    costs, promised = [], 0.0
+    for run_id, summary in summaries.items():
+        if not summary.gen:
+            continue
+        place = Place(layout, run_id)
+        h = place.history()
+        if not h.attempts and not h.active:
+            continue  # it ended before any launch
+        costs.append(bill(place, h))
+        if h.active:
+            promised += max(0.0, _limit_gpu_hours(place, h) - _gpu_hours_of_last(costs[-1], h))
+    return costs, promised
+
+
+def most_gpu_hours(data: Mapping[str, Any]) -> float | None:
+    """What one attempt may take at most, by its time limit; 0 without GPUs, None with GPUs and no (computable) limit."""
+    execution = data.get("execution") or {}
+    gpus = int(execution.get("gpus") or 0)
+    if not gpus:
+        return 0.0
+    try:
+        limit_s = wall_time_s(execution.get("wall_time"), data)
+    except FormulaError:
+        return None
+    return None if limit_s is None else limit_s * gpus / 3600
+
+
+def _limit_gpu_hours(place: Place, h: History) -> float:
+    """What an attempt of a run at work may take; one without a limit promises nothing."""
+    try:
+        return most_gpu_hours(spec_data(place, h)) or 0.0
+    except UserError:
+        return 0.0
+
+
+def _gpu_hours_of_last(cost: Mapping[str, Any], h: History) -> float:
+    """GPU-hours of the attempt that is at work; 0 while none of this generation is."""
+    last = h.last_attempt
+    if last is None or last.exited is not None:
+        return 0.0
+    return float(cost["attempts"][-1]["gpu_seconds"]) / 3600
