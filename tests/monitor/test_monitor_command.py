@@ -12,7 +12,6 @@ import pytest
 
 from runherd.monitor.command import main
 from runherd.monitor.process import look, writer_of
-from runherd.monitor.terminals import screen_sessions
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "monitor.py"
 
@@ -151,12 +150,6 @@ def test_writer_is_found(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
-
-
-def test_screen_names_are_whole() -> None:
-    """A session is known by its whole name: exp1 is not exp10."""
-    listing = "There are screens on:\n\t4711.exp10\t(Detached)\n\t812.a.b\t(Attached)\n2 Sockets.\n"
-    assert screen_sessions(listing) == {"exp10": 4711, "a.b": 812}
 
 
 def test_parsers_are_quick_to_name() -> None:

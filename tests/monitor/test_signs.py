@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from runherd.lognote import note_action
 from runherd.monitor import scan, tick
 from runherd.monitor.evidence import Evidence, Result
 from runherd.monitor.signs import signs
-from runherd.monitor.terminals import tmux_text
 
 SAME = Result(items=40, correct=10, judged=40, nulls=0, top_answer=("A", 30))
 COSINE = {"params": {"lr_scheduler_type": "cosine"}}
@@ -95,34 +92,3 @@ def test_progress_of_training_tools(tmp_path: Path) -> None:
     os.utime(metrics, (1000, 1000))
     got = tick(str(run), alive=True)
     assert (got["done"], got["expected"]) == (50, 200)
-
-
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-def test_tmux_pane(tmp_path: Path) -> None:
-    """What a pane shows is read, by the whole name of its session."""
-    socket = {"TMUX_TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin", "TERM": "xterm", "HOME": str(tmp_path)}
-    command = [
-        "tmux",
-        "new-session",
-        "-d",
-        "-s",
-        "exp10",
-        "-x",
-        "80",
-        "-y",
-        "20",
-        "echo step 3/9; exec sleep 60",
-    ]
-    subprocess.run(command, check=True, env=socket)
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TMUX_TMPDIR", str(tmp_path))
-            for _ in range(100):
-                text, pid = tmux_text("exp10")
-                if "step 3/9" in text:
-                    break
-            assert "step 3/9" in text and pid > 1
-            with pytest.raises(Exception, match="no such tmux pane"):
-                tmux_text("exp1")
-    finally:
-        subprocess.run(["tmux", "kill-server"], check=False, env=socket, capture_output=True)

@@ -200,11 +200,15 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
     memory = memories.foreign_path(*results, *map(os.path.abspath, logs), args.screen, args.tmux)
     pid, start_ticks = _process(args, memories.load(memory))
+    alive = None
     if args.screen or args.tmux:
-        text, pid = _terminal(args, pid)
-        shown = memory.removesuffix(".json") + ".txt"
-        _write(shown, text)
-        logs.append(shown)
+        from runherd.monitor import terminals
+
+        shown = terminals.screen(args.screen) if args.screen else terminals.tmux(args.tmux)
+        kept = memory.removesuffix(".json") + ".txt"
+        terminals.keep(shown.text, kept)
+        logs.append(kept)
+        alive = shown.alive if pid is None else None
     limits = limits_of({"monitor": {"stale_s": args.stale}} if args.stale else {})
     name = (
         os.path.basename(files[0])
@@ -219,6 +223,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         expected=args.expected,
         pid=pid,
         start_ticks=start_ticks,
+        alive=alive,
         limits=limits,
     )
     return target, memory
@@ -234,26 +239,6 @@ def _process(args: argparse.Namespace, memory: dict[str, Any]) -> tuple[int | No
         return args.pid, args.pid_start
     seen = memory.get("seen") or {}
     return args.pid, seen.get("start_ticks") if seen.get("pid") == args.pid else None
-
-
-def _terminal(args: argparse.Namespace, pid: int | None) -> tuple[str, int | None]:
-    from runherd.monitor import terminals
-
-    text, shown = terminals.screen_text(args.screen) if args.screen else terminals.tmux_text(args.tmux)
-    return text, pid or shown
-
-
-def _write(path: str, text: str) -> None:
-    """Keep what the terminal shows; its time changes only when the text does."""
-    try:
-        with open(path, encoding="utf-8") as f:
-            if f.read() == text:
-                return
-    except OSError:
-        pass
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
 
 
 def main(argv: list[str] | None = None) -> int:

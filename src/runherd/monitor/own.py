@@ -34,7 +34,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     return Target(
         name=str(spec.get("run_id") or os.path.basename(run_dir)),
         attempt=attempt,
-        logs=(os.path.join(folder, "log.txt"),),
+        logs=(os.path.join(folder, "log.txt"), *_screen(run_dir, monitor.get("screen"))),
         results=(result, f"{stem}_checkpoint.json"),
         progress_files=progressfiles.find(
             (os.path.join(run_dir, "work"), os.path.join(run_dir, "checkpoint"))
@@ -53,6 +53,21 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         progress=monitor.get("progress"),
         baseline=_baseline(run_dir, data),
     )
+
+
+def _screen(run_dir: str, name: str | None) -> tuple[str, ...]:
+    """What a screen session shows, as a further log; a session that is not there (any more) adds nothing new."""
+    if not name:
+        return ()
+    from runherd.errors import UserError
+    from runherd.monitor import terminals
+
+    kept = os.path.join(run_dir, "screen.txt")
+    try:
+        terminals.keep(terminals.screen(name).text, kept)
+    except (UserError, OSError):
+        pass
+    return (kept,)
 
 
 def _baseline(run_dir: str, data: dict[str, Any]) -> str | None:
