@@ -15,6 +15,8 @@ from runherd.monitor.howfar import how_far
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
+DIAGNOSED = 8  #: logs of one run that are diagnosed at its end
+NO_CAUSE = ("", "HEALTHY", "UNKNOWN", "COMPLETE")
 INTERVAL_S = 30  #: between two looks, where nothing else is said
 CLOSED_S = 120  #: a log that ends with a failure, is still for so long and that nobody holds open has ended
 
@@ -163,7 +165,7 @@ def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Ali
     if log_age >= target.limits.stale_s and not hidden:
         return Alive("gone", why)
     last = _diagnosis(target, memory) or {}
-    if last.get("class") not in (None, "HEALTHY", "UNKNOWN", "COMPLETE"):
+    if last.get("class") not in (None, *NO_CAUSE):
         return Alive("gone", f"{why}; its last words are a failure")
     return Alive(
         "unknown", "no process id is known, and some processes cannot be looked into" if hidden else why
@@ -220,7 +222,7 @@ def _moved(
 
 
 def _diagnosis(target: Target, memory: dict[str, Any]) -> dict[str, Any] | None:
-    """Diagnose a run that is gone, once per end of its log."""
+    """Diagnose a run that is gone, once per end of its logs: the surest cause that one of them tells."""
     if not target.logs:
         return None
     key = [memory.get("read"), target.exit]
@@ -229,6 +231,9 @@ def _diagnosis(target: Target, memory: dict[str, Any]) -> dict[str, Any] | None:
 
         from runherd.diagnose import diagnose
 
-        found = diagnose(Path(target.logs[0]), target.exit or {}, target.spec, run_id=target.name)
-        memory["diagnosed"], memory["diagnosis"] = key, found.to_json()
+        logs = [Path(p) for p in target.logs[:DIAGNOSED] if os.path.exists(p)] or [Path(target.logs[0])]
+        found = [diagnose(p, target.exit or {}, target.spec, run_id=target.name) for p in logs]
+        told = [d for d in found if d.cls not in NO_CAUSE]
+        best = max(told, key=lambda d: d.confidence, default=found[0])
+        memory["diagnosed"], memory["diagnosis"] = key, best.to_json()
     return dict(memory["diagnosis"])

@@ -18,7 +18,12 @@ LOSSES = 60  #: the last reported losses are kept
 TAIL = 1 << 16  #: of a block, where the last losses mostly are
 BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
 
+LARGE = 1 << 18  #: of a block whose lines all differ, before its kind is looked into
+BINARY = 0.02  #: of control characters, above which only the text in between is searched
+
 _DIGITS = b"0123456789"
+_CONTROL = bytes(i for i in range(32) if i not in b"\t\n\r\x08\x1b") + b"\x7f"
+_TEXT = re.compile(rb"[\t -~]{3,}")
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
 _LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
 #: a loss of exactly 0 beside such a norm is one that was not finite (as the Trainer logs it)
@@ -38,7 +43,8 @@ _LOST = re.compile(
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
 #: numbers that stand alone and may be a status; their words in the catalogue are found by this
 STATUS_NUMBER = re.compile(rb"[45](?:0[0-9]|2[29])")
-_ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+#: colours, cursor moves, window titles
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 _EXTRA = (
     "traceback (most recent call last)",
@@ -87,6 +93,8 @@ def scan(block: Block, counters: dict[str, Any], catalogue: Any, progress: str |
 
     `progress` is a pattern of the project's own for lines that tell how far it is.
     """
+    if b"\x1b" in block.data:
+        block = Block(block.offset, _ANSI.sub(b"", block.data))
     low = block.data.translate(_TO_LINES).lower()
     numbers = _status_numbers(low)
     present = _present(low, (*catalogue.by_word, *_EXTRA, *_EXTRA_LOST))
@@ -112,11 +120,14 @@ def _present(low: bytes, words: tuple[str, ...]) -> set[str]:
     bare = set(low.translate(None, _DIGITS).split(b"\n"))
     size = sum(map(len, bare))
     short = b"\n".join(bare) if size < len(low) // 2 else low
+    if len(short) > LARGE and len(low) - len(low.translate(None, _CONTROL)) > BINARY * len(low):
+        low = short = b"\n".join(set(_TEXT.findall(low)))
+    letters = set(short) | set(_DIGITS) if len(short) > LARGE else None
     found = set()
     for word in words:
-        if word.isdigit():
-            continue
         raw = word.encode()
+        if word.isdigit() or (letters is not None and not letters.issuperset(raw)):
+            continue
         place = low if any(c in _DIGITS for c in raw) else short
         if raw in place:
             found.add(word)
@@ -173,7 +184,7 @@ def _hits(
         names = known.get(raw)
         text = ""
         if names is None:
-            text = _ANSI.sub("", raw.decode("utf-8", "replace")).strip()
+            text = raw.decode("utf-8", "replace").strip()
             names = known[raw] = [s.id for s in catalogue.of_words(here, text)][:1]
         for name in names:
             hit = counters["hits"].setdefault(name, {"count": 0, "first": block.offset + begin, "text": ""})
