@@ -18,6 +18,8 @@ Ranked = tuple[Rank, Cause]
 NEAR_END = 60  #: lines; without a traceback only what stands so near to the end can be its cause
 CONSEQUENCE = 2  #: from this rank on it is what something else led to
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
+LAST_RANK = 9
+LAST_WORDS = 12  #: lines from the end, where an error line that nothing explains is still told
 SAID_BELOW = 6  #: lines under an exception that may still be its message
 
 #: Exceptions that are a mistake in the code whatever they say.
@@ -34,7 +36,9 @@ _REPORTS = re.compile(
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b"
 )
-_LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-/:]\d\d|[A-Z]{4,8}\b[:\s]|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b")
+_LOG_LINE = re.compile(
+    r"^\W*(?:\d{2,4}[-/:]\d\d|(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b"
+)
 _ERROR_LINE = re.compile(
     r"(?:^|[\s\[(|:])(?:ERROR|FATAL|CRITICAL|SEVERE|E\d{4}|F\d{4}|[Ff]atal|[Ee]rror)\b(?! ?(?:rate|s?[=:] ?0\b))(?P<text>.*)"
 )
@@ -45,11 +49,10 @@ def rank_all(scene: Scene) -> list[Ranked]:
     out = [_of_traceback(scene, scene.raised, n) for n in _uncaught(scene)]
     if not out and scene.raised and scene.exit.known and not scene.exit.clean:
         out += _last_word(scene)
-    inside = {i for r in scene.raised for i in range(r.begin, r.end + 1)}
-    fatal = [(i, s) for i, s in scene.hits if i not in inside and i > scene.last_progress and s.fatal]
+    fatal = [(i, s) for i, s in scene.hits if i not in scene.inside and i > scene.last_progress and s.fatal]
     out += [((2 * s.order, 1, i), of_signature(s, (i,), 0.9)) for i, s in fatal]
     if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
-        out += _near_the_end(scene, inside, _near(scene, out))
+        out += _near_the_end(scene, _near(scene, out))
     return out
 
 
@@ -75,14 +78,14 @@ def _near(scene: Scene, found: Sequence[Ranked]) -> int:
     return min(first, len(scene.lines)) - NEAR_END
 
 
-def _near_the_end(scene: Scene, inside: set[int], near: int) -> Iterator[Ranked]:
+def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     """Yield what stands near the end without a traceback: signatures, lone exceptions, error lines."""
     if not scene.exit.by_itself:
         return
     begin = max(near, scene.last_progress + 1)
     known = set()
     for i, signature in scene.hits:
-        if i not in inside and i >= begin and not signature.fatal:
+        if i not in scene.inside and i >= begin and not signature.fatal:
             known.add(i)
             yield (2 * signature.order + 1, 1, i), of_signature(signature, (i,), 0.6)
     for n, raised in enumerate(scene.remains):
@@ -91,16 +94,23 @@ def _near_the_end(scene: Scene, inside: set[int], near: int) -> Iterator[Ranked]
             weaker = 0.5 if raised.alone else 0.8
             yield (rank[0] + 1, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, weaker))
     if scene.exit.known and not scene.exit.clean and not known:
-        yield from _error_lines(scene, inside, begin)
+        yield from _error_lines(scene, begin)
 
 
-def _error_lines(scene: Scene, inside: set[int], begin: int) -> Iterator[Ranked]:
+def _error_lines(scene: Scene, begin: int) -> Iterator[Ranked]:
     """Yield what error lines of a log say in general words: the weakest evidence."""
     for i in range(max(0, begin), len(scene.lines)):
-        found = _ERROR_LINE.search(scene.lines[i].text) if i not in inside else None
+        found = _ERROR_LINE.search(scene.lines[i].text) if i not in scene.inside else None
         family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found else None
         if family:
             yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
+        elif found and found["text"].strip() and i >= len(scene.lines) - LAST_WORDS:
+            yield (LAST_RANK, 2, i), _error_line(scene.lines[i].text, i)
+
+
+def _error_line(text: str, i: int) -> Cause:
+    said = text.strip()[:160]
+    return Cause("CODE_BUG", "error-line", f"its last error line: {said}", 0.3, (i,), suggestion="Read that line.")
 
 
 def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
@@ -123,28 +133,40 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
             return (2 * family.order, elsewhere, raised.begin), cause
     origin = chain[0]
     cause = of_exception(origin, _frame(origin, chain), 0.9 if scene.exit.known else 0.8)
-    return (REPORT if _only_tells(origin) else 0, elsewhere, origin.begin), cause
+    return (REPORT if _only_tells(scene, origin) else 0, elsewhere, origin.begin), cause
 
 
-def _only_tells(raised: Raised) -> bool:
+def _only_tells(scene: Scene, raised: Raised) -> bool:
     """Whether it is only the word of another failure: its parts follow, or it names a child that ended."""
     if raised.name.endswith("ExceptionGroup") or raised.name == "SystemExit":
         return True
+    if not raised.message and raised.name in ("SystemError", "RuntimeError", "Exception"):
+        return any(line.text.strip() for line in scene.lines[raised.end + 1 :])
     return raised.name not in PLAIN_BUGS and _REPORTS.search(raised.message) is not None
 
 
 def _family(scene: Scene, raised: Raised) -> Signature | None:
+    """Return the family of an exception, of one that its message names, or of its message's further lines."""
     if raised.name in PLAIN_BUGS:
         return None
     found = scene.catalogue.of_exception(raised.text)
-    if found:
-        return found
-    below = []
-    for line in scene.lines[raised.end + 1 : raised.end + 1 + SAID_BELOW]:
-        if not line.text.strip() or tracebacks.HEADER in line.text or _LOG_LINE.match(line.text):
+    if found is None and tracebacks.SURE.match(raised.message):
+        found = scene.catalogue.of_exception(raised.message.replace("(", ": ", 1))
+    below = [tracebacks.unlabelled(scene.lines[i].text).strip() for i in _below(scene, raised)]
+    return found or (scene.catalogue.of_exception(" ".join((raised.text, *below))) if below else None)
+
+
+def _below(scene: Scene, raised: Raised) -> list[int]:
+    """Return the lines under an exception that are still its message, as far as can be told."""
+    out: list[int] = []
+    for i in range(raised.end + 1, min(len(scene.lines), raised.end + 1 + SAID_BELOW)):
+        text = scene.lines[i].text
+        if not text.strip() or tracebacks.HEADER in text or _LOG_LINE.match(text):
             break
-        below.append(tracebacks.unlabelled(line.text).strip())
-    return scene.catalogue.of_exception(" ".join((raised.text, *below))) if below else None
+        if raised.label and raised.label not in text[:40]:
+            break
+        out.append(i)
+    return out
 
 
 def _is_rank(raised: Raised, scene: Scene) -> bool:
@@ -154,14 +176,17 @@ def _is_rank(raised: Raised, scene: Scene) -> bool:
 def _signatures_in(scene: Scene, raised: Raised) -> list[Signature]:
     """Signatures that the exception's own lines show (frames and source lines do not count)."""
     end = raised.end + tracebacks.MESSAGE_LINES
-    return [s for i, s in scene.hits if raised.end <= i <= end and (i == raised.end or _goes_on(scene, raised, i))]
+    below = set(_below(scene, raised)) if raised.name not in PLAIN_BUGS else set()
+    return [
+        s
+        for i, s in scene.hits
+        if i == raised.end or (raised.end < i <= end and (_goes_on(scene, raised, i) or (i in below and not s.fatal)))
+    ]
 
 
 def _goes_on(scene: Scene, raised: Raised, i: int) -> bool:
-    """Whether the message goes on in indented lines, after a colon, or below a rule of signs, up to here."""
-    between = [tracebacks.unlabelled(scene.lines[j].text) for j in range(raised.end + 1, i + 1)]
-    if raised.message.rstrip().endswith(":"):
-        return i - raised.end <= 2
+    """Whether the message goes on in indented lines, or below a rule of signs, up to here."""
+    between = (tracebacks.unlabelled(scene.lines[j].text) for j in range(raised.end + 1, i + 1))
     return all(text.startswith((" ", "\t")) or not text.strip("*-=~# ") for text in between)
 
 

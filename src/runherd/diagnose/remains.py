@@ -23,10 +23,11 @@ _NOTEBOOK_LINE = re.compile(r"^-+> ?(?P<line>\d+) ")
 #: Without a traceback only such a name is surely that of an exception.
 _NAME = (
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exhausted|Timeout|Interrupt|Failure|Fault|Denied|Unavailable"
-    r"|Expired|Throttled|Aborted|Exceeded|Refused)\b|(?:\w+\.)*(?:errors?|exceptions?|exc|error)\.[A-Z]\w+"
+    r"|Expired|Throttled|Aborted|Exceeded|Refused|Invalid|Missing|Mismatch|Conflict)\b"
+    r"|(?:[a-z_]\w*\.)+(?:error|timeout|gaierror|herror)\b|(?:\w+\.)*(?:errors?|exceptions?|exc|errorfactory)\.[A-Z]\w+"
 )
 _ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)?:\s?(?P<message>\S.*)")
-_BARE = re.compile(rf"^(?P<type>{_NAME})(?::\s*(?P<message>.*))?$")
+_BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
 _WHAT = re.compile(r"^\s*what\(\):\s+(?P<message>.+)")
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']+)'")
 _JAVA = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: )(?P<type>[\w.$]+)(?:: (?P<message>.*))?$')
@@ -82,7 +83,7 @@ def _frame(text: str) -> Frame | None:
 def _raised(text: str, i: int, kind: str, frames: Sequence[Frame]) -> Raised | None:
     if not any(hint in text for hint in _HINTS):
         return None
-    body = unlabelled(text).strip()
+    body = unlabelled(text.replace("ERROR: LoadError: ", "", 1)).strip()  # as Julia wraps what a file raised
     what = _WHAT.match(body) or _WHAT.match(text)
     if what:
         return Raised(i, i, kind or "std::exception", what["message"], alone=True)

@@ -13,6 +13,8 @@ from runherd.diagnose.lines import Line
 from runherd.diagnose.tracebacks import Raised
 from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
 
+TRACKERS = ("wandb:", "mlflow:")  #: what they complain of does not end a run, but what TRACKING tells
+TRACKING = "tracking-service"
 REPRINT_LINES = 120  #: after a complaint, in which a bar may be printed once more as it is closed
 REPRINTS = 40  #: bars of as many ranks
 
@@ -27,6 +29,7 @@ class Scene:
     raised: Sequence[Raised]  #: whole tracebacks, in order
     remains: Sequence[Raised]  #: exceptions without one
     hits: Sequence[tuple[int, Signature]]
+    inside: frozenset[int]  #: lines of tracebacks, of those too that Python itself ignored
     last_progress: int
     failing_rank: str | None = None  #: that the launcher's report names
 
@@ -46,13 +49,19 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     found = tracebacks.find(lines)
     inside = {i for r in found for i in range(r.begin, r.end + 1)}
     raised = [r for r in found if not r.ignored]
-    hits = [(i, s) for i, line in enumerate(lines) if line.text for s in catalogue.of_line(line.text)]
+    hits = [
+        (i, s)
+        for i, line in enumerate(lines)
+        if line.text
+        for s in catalogue.of_line(line.text)
+        if s.id == TRACKING or not line.text.startswith(TRACKERS)
+    ]
     rest = [] if ended.clean else remains.find(lines, inside)
     complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)} | {r.end for r in rest}
     last = _last_progress(lines, complaints)
     if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
         last = max(last, series_end([line.text for line in lines]))
-    return Scene(lines, ended, catalogue, raised, rest, hits, last, _failing_rank(lines))
+    return Scene(lines, ended, catalogue, raised, rest, hits, frozenset(inside), last, _failing_rank(lines))
 
 
 def _last_progress(lines: Sequence[Line], complaints: set[int]) -> int:

@@ -37,6 +37,11 @@ _RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<nam
 _STAMPED = re.compile(r"(?P<stamp>[^\s|+].*?)\s{2,}File \"")
 STAMP_LINES = 12  # lines of other ranks may stand between
 _IGNORED = ("Exception ignored in", "--- Logging error ---")  #: Python's own words that it goes on
+_THREAD = "Exception in thread"
+#: Services that record a run in a thread of their own: the run goes on without them.
+_TRACKER = re.compile(
+    r"[/\\](?:wandb|mlflow|comet_ml|neptune|clearml|tensorboardX?|aim|sentry_sdk|opentelemetry|posthog)[/\\]"
+)
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 
 _LIBRARY = re.compile(
@@ -83,6 +88,10 @@ class Raised:
         return mine[-1] if mine else self.frames[-1] if self.frames else None
 
     @property
+    def of_tracker(self) -> bool:
+        return any(_TRACKER.search(f.file) for f in self.frames)
+
+    @property
     def text(self) -> str:
         return f"{self.type}: {self.message}" if self.message else self.type
 
@@ -96,7 +105,8 @@ def find(lines: Sequence[Line]) -> list[Raised]:
             head, _, _ = line.text.partition(HEADER)
             raised = _rich(lines, i) if "─" in head or "╭" in head else _plain(lines, i, head)
             if raised:
-                ignored = i > 0 and unlabelled(lines[i - 1].text).startswith(_IGNORED)
+                before = unlabelled(lines[i - 1].text) if i else ""
+                ignored = before.startswith(_IGNORED) or (before.startswith(_THREAD) and raised.of_tracker)
                 out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
         elif i > used and "Error: " in line.text and _BARE.match(line.text):
