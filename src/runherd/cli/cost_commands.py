@@ -50,12 +50,18 @@ def show_cost(args: argparse.Namespace) -> int:
 
 
 def of_run(layout: Layout, run: RunPlan) -> dict[str, Any] | None:
-    """What a run has cost: by its ledger, else by what is written down, else by the times of its logs."""
+    """What a run has cost: by its ledger, else by what is written down, else by the times of its logs.
+
+    A cost.json that is missing is written again.
+    """
     place = Place(layout, run.run_id)
     h = place.history()
-    if h.attempts:
-        return billing.bill(place, h)
     path = layout.record(run.run_id, "cost")
+    if h.attempts:
+        bill = billing.bill(place, h)
+        if h.ended is not None and not path.exists():
+            write_json(path, bill)
+        return bill
     recorded = read_json(path)
     if isinstance(recorded, dict):
         return recorded

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
+from pathlib import Path
 from typing import Any
 
 from runherd import clock, ledger, locks, processes
@@ -95,11 +95,17 @@ def _why_lost(who: Identity | None, foreign: bool) -> str:
 
 
 def _last_sign(place: Place, last: Attempt, foreign: bool) -> str:
-    """The best known end of an attempt whose exit is lost: the last write to its log."""
-    try:
-        seen = os.stat(place.layout.log(place.run_id, last.number)).st_mtime
-    except OSError:
-        seen = 0.0
-    if foreign:
-        seen = time.time()
+    """The best known end of an attempt whose exit is lost: the last write to its log, samples, work or checkpoint."""
+    layout, run_id = place.layout, place.run_id
+    files = [layout.log(run_id, last.number), layout.samples(run_id, last.number)]
+    for folder in (layout.work_dir(run_id), layout.checkpoint_dir(run_id)):
+        files += [*folder.iterdir()] if folder.is_dir() else []
+    seen = time.time() if foreign else max(map(_written, files))
     return clock.iso(max(seen, clock.epoch(last.launched.t)))
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
