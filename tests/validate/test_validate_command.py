@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +92,79 @@ def test_own_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("R001", "--root", str(tmp_path)) == 1
     out = capsys.readouterr().out
     assert "2 items, 3 expected" in out and "stale-cache" in out
+
+
+def ledger_of(folder: Path, *events: dict[str, Any]) -> None:
+    lines = [{"v": 1, "t": f"2026-11-29T10:00:0{i}.000Z", "gen": 1, **e} for i, e in enumerate(events)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in lines))
+
+
+ASKED = {"e": "requested", "reason": "first"}
+ENDED = {"e": "ended", "status": "blocked", "cls": "CODE_BUG", "note": "ValueError at train.py:7"}
+
+
+@pytest.mark.parametrize(
+    ("events", "code", "said"),
+    [
+        ([ASKED, ENDED], 4, "the run ended blocked, its result is not taken: ValueError at train.py:7"),
+        ([ASKED, {**ENDED, "status": "cancelled", "note": "by a"}], 4, "the run ended cancelled"),
+        ([ASKED], 3, "the run is at work: it has no result yet"),
+        ([], 5, "the run has no result: it was never launched"),
+    ],
+)
+def test_a_run_without_a_result_is_never_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], events: list[dict[str, Any]], code: int, said: str
+) -> None:
+    """Blocked, cancelled, at work and never launched are told apart, in words and by exit code, also as JSON."""
+    folder = tmp_path / "runs" / "R001"
+    ledger_of(folder, *events)
+    if len(events) == 2:
+        (folder / "result.json").write_text(json.dumps({"status": "blocked", "metrics": {}}))
+    assert run("R001", "--root", str(tmp_path)) == code
+    out = capsys.readouterr().out
+    assert said in out and out.endswith("[Validate] NA (run)\n")
+    assert run("R001", "--root", str(tmp_path), "--json") == code
+    record = json.loads(capsys.readouterr().out)
+    assert record["verdict"] == "NA" and record["findings"][0]["rule"] == "ended"
+
+
+def test_a_run_that_validation_blocked_shows_its_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the data themselves were the reason they are judged anew: FAIL and 1, not NA."""
+    folder = tmp_path / "runs" / "R001"
+    ledger_of(folder, ASKED, {**ENDED, "cls": "VALIDATION"})
+    (folder / "result.json").write_text(json.dumps({"status": "blocked", "metrics": {}, "expected": 4}))
+    (folder / "items.jsonl").write_text('{"id": 1, "response": "A", "correct": true}\n')
+    assert run("R001", "--root", str(tmp_path)) == 1
+    assert "1 items, 4 expected" in capsys.readouterr().out
+
+
+def test_runs_elsewhere_and_the_guards_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The project's own place of runs is looked in; what the guard saw counts as at the run's end."""
+    folder = tmp_path / "my läufe" / "R001"
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "project.yaml").write_text("paths: {runs: 'my läufe'}\n")
+    ledger_of(folder, ASKED, {**ENDED, "status": "done", "cls": "", "note": ""})
+    (folder / "result.json").write_text(json.dumps({"status": "done", "metrics": {"accuracy": 0.5}}))
+    seen = {"generation": 1, "calls": 100, "rate_limited": 9, "program": {"items": 91}, "endpoints": {}}
+    (folder / "guard.json").write_text(json.dumps(seen))
+    assert run("R001", "--root", str(tmp_path), "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["counts"]["rate_limited"] == record["counts"]["guard"]["rate_limited"] == 9
+    assert record["verdict"] == "WARN"
+
+
+def test_json_of_a_file_is_the_record(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--json` on a file prints one JSON object with verdict, counts, metrics, per-task rows and findings, and no more."""
+    assert run(str(result), "--expected", "20", "--json") == 0
+    out = capsys.readouterr().out
+    record = json.loads(out)
+    assert record["verdict"] == "PASS" and record["run_id"] is None and record["findings"] == []
+    assert record["counts"]["items"] == 20 and record["metrics"]["raw_accuracy"] == 0.5
+    assert record["per_task"] == [{"task": "EPM", "items": 20, "valid": 20, "correct": 10, "accuracy": 0.5}]
+    result.write_text("hello")
+    assert run(str(result), "--json") == 2
+    assert "in no format that is known" in json.loads(capsys.readouterr().out)["findings"][0]["message"]
 
 
 def test_whole_script(result: Path) -> None:

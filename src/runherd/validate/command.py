@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from runherd import exitcodes
-from runherd.errors import fail
+from runherd.collect.findings import Finding
+from runherd.collect.gather import Collected
+from runherd.errors import UserError, fail
 from runherd.files import Layout, read_json
+from runherd.history import History
+from runherd.supervise.place import Place
 from runherd.validate.page import page
 from runherd.validate.verdict import Validation, validate_file
 
@@ -23,51 +27,87 @@ EXIT = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Validate and print; 0 for PASS, WARN and NA, 1 for FAIL and CRITICAL, 2 if it cannot be read."""
-    validation, form = _judge(args)
+    """Validate and print.
+
+    0 for PASS, WARN and NA (nothing that the item rules could look at), 1 for
+    FAIL and CRITICAL, 2 if it cannot be read. A run of ours that has no result
+    is NA too, but never 0: 3 while it is at work, 4 where it ended blocked or
+    cancelled, 5 where it was never launched.
+    """
+    validation, form, code = _judge(args)
     if args.json:
         print(json.dumps(validation.to_json(), indent=1, ensure_ascii=False))
     else:
         print(page(validation, form))
-    return exitcodes.USAGE if form == "unknown" else EXIT[validation.verdict]
+    return EXIT[validation.verdict] if code is None else code
 
 
-def _judge(args: argparse.Namespace) -> tuple[Validation, str]:
+def _judge(args: argparse.Namespace) -> tuple[Validation, str, int | None]:
+    """The validation, the form of what was read, and the exit code where the verdict does not say it."""
     section = _section(args)
     path = Path(args.what)
     if path.exists():
-        return validate_file(
+        validation, form = validate_file(
             path, section=section, expected=args.expected, logs=args.log, result_format=args.format
         )
-    layout = Layout(args.root)
+        return validation, form, exitcodes.USAGE if form == "unknown" else None
+    layout = _layout(args.root)
     if not layout.run_dir(args.what).is_dir():
-        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {args.root}/runs")
-    return _own(layout, args, section)
+        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {layout.root / layout.runs}")
+    return _own(Place(layout, args.what), args, section)
 
 
-def _own(layout: Layout, args: argparse.Namespace, section: dict[str, Any]) -> tuple[Validation, str]:
+def _layout(root: Path) -> Layout:
+    """Where the project keeps its runs; the usual places where its configuration cannot be read."""
+    from runherd.config import load_project
+
+    try:
+        return load_project(root).layout
+    except UserError:
+        return Layout(root)
+
+
+def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tuple[Validation, str, int | None]:
     """Judge the items that were collected from a run of ours, anew."""
-    from runherd.collect import Collected
-    from runherd.collect.findings import Finding
     from runherd.validate.verdict import validate
 
-    run_id = args.what
+    layout, run_id = place.layout, place.run_id
+    h = place.history()
+    result = read_json(layout.record(run_id, "result"))
+    if (said := _no_result(h, result)) is not None:
+        why, code = said
+        return Validation(run_id, "NA", [Finding("ended", "FAIL", why)]), "run", code
+    result = result if isinstance(result, dict) else {}
     spec = read_json(layout.spec(run_id)) or {}
     data = dict(spec.get("data") or {})
     data["validate"] = {**(data.get("validate") or {}), **section}
-    result = read_json(layout.record(run_id, "result")) or {}
     items = layout.items(run_id)
     attempts = layout.run_dir(run_id) / "attempts"
     logs = sorted(attempts.glob("*/log.txt")) if attempts.is_dir() else []
+    guard = read_json(layout.record(run_id, "guard"))
     collected = Collected(
         metrics=result.get("metrics") or {},
         n_items=result.get("n_items"),
         items=items if items.exists() else None,
         findings=[Finding(**f) for f in result.get("findings") or () if isinstance(f, dict)],
         expected=args.expected or data.get("expected") or result.get("expected"),
-        missing=None if result else "the run has no result yet",
     )
-    return validate(collected, data, [*logs, *args.log], run_id=run_id), "run"
+    seen = guard if isinstance(guard, dict) and guard.get("generation") == h.gen else None
+    return validate(collected, data, [*logs, *args.log], run_id=run_id, guard=seen), "run", None
+
+
+def _no_result(h: History, result: Any) -> tuple[str, int] | None:
+    """Why there is no result to judge, and the exit code; None where there is one.
+
+    A run that validation itself has blocked is judged anew: its numbers are there.
+    """
+    if h.active:
+        return "the run is at work: it has no result yet", exitcodes.RUNNING
+    if h.ended is not None and h.ended.status != "done" and h.ended.cls != "VALIDATION":
+        return f"the run ended {h.ended.status}, its result is not taken: {h.ended.note}", exitcodes.BLOCKED
+    if not isinstance(result, dict):
+        return "the run has no result: it was never launched", exitcodes.NEEDS_PERSON
+    return None
 
 
 def _section(args: argparse.Namespace) -> dict[str, Any]:
