@@ -22,12 +22,13 @@ _COMMON = itemgetter("id", "task_type", "response", "correct")
 #: Texts that evaluation programs put where an answer failed.
 PLACEHOLDERS = (
     r"failed to (?:obtain|get|generate|produce|retrieve)\b.{0,20}\b(?:answer|response|output|reply)",
-    r"\[?\b(?:content[ _-]?(?:filter(?:ed)?|policy|blocked))\b",
+    r"(?:content[ _-]?(?:filter(?:ed)?|policy|blocked))\b",
     r"(?:api|request|connection|rate[ _-]?limit|http|server|timeout|vlm|llm|model)[ _-]?(?:call[ _-]?)?"
     r"(?:error|failed|failure|exceeded|unavailable)\b",
-    r"\[?(?:error|exception|placeholder|unavailable|no[ _-](?:answer|response|output))\]?\s*(?::|$)",
-    r"(?:n/?a|none|null|nan|-|\?|<(?:none|empty|unk|pad|no[ _-]\w+)>)\s*$",
+    r"(?:error|exception|placeholder|unavailable|no[ _-](?:answer|response|output))[\])>}*\"']*\s*(?::|$)",
+    r"(?:n/?a|none|null|nan|-|\?|<(?:none|empty|unk|pad|no[ _-]\w+)>)[\])>}*\"']*\s*$",
 )
+WRAPPED = r"[\s\[(<{*\"']*"  #: what may stand before such a text
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Tally:
         self.tasks: dict[str, Task] = {}
         self._leak = leak
         self._is_placeholder = re.compile(
-            r"\s*(?:" + "|".join((*PLACEHOLDERS, *placeholders)) + ")", re.IGNORECASE
+            WRAPPED + "(?:" + "|".join((*PLACEHOLDERS, *placeholders)) + ")", re.IGNORECASE
         ).match
         self._known: dict[str, bool] = {}
         self._ids = array("q")
