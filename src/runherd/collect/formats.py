@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from runherd.collect import jsonl, native
-from runherd.collect.formats_common import is_fresh
 from runherd.collect.jsonstream import first_keys
-from runherd.collect.reading import Reader, Request
-from runherd.errors import did_you_mean, fail
+from runherd.collect.reading import Reader
 
 Keys = dict[str, Any] | None
 Test = Callable[[Path, bytes, Keys], bool]
@@ -111,7 +108,7 @@ def _is_inspect_json(path: Path, start: bytes, keys: Keys) -> bool:
 
 def _is_lm_eval(path: Path, start: bytes, keys: Keys) -> bool:
     if keys is None or not isinstance(keys.get("results"), dict):
-        return path.name.startswith("results_") and b'"results"' in start[:200] and b"," in start
+        return b'"results"' in start[:200] and b'"alias"' in start and b",none" in start
     inner = [v for v in keys["results"].values() if isinstance(v, dict)]
     return any("," in key for values in inner for key in values)
 
@@ -135,7 +132,7 @@ def _is_vlmevalkit(path: Path, start: bytes, keys: Keys) -> bool:
 def _is_lightning(path: Path, start: bytes, keys: Keys) -> bool:
     from runherd.collect.lightning import is_metrics
 
-    return path.suffix == ".csv" and is_metrics(start)
+    return keys is None and is_metrics(start)
 
 
 #: the particular before the general
@@ -165,74 +162,3 @@ def know(path: Path) -> str | None:
         start = f.read(1 << 16)
     keys = first_keys(path) if _is_json(path, start, None) else None
     return next((name for name, test in TESTS if test(path, start, keys)), None)
-
-
-def find(place: Path, work_dir: Path, request: Request) -> tuple[str, Path | None, str | None]:
-    """Choose the file to collect from: (format, path, None), or ("", None, why not)."""
-    wanted = str(request.settings.get("format") or "auto")
-    if wanted != "auto" and wanted not in names():
-        near = did_you_mean(wanted, names())
-        raise fail(
-            "unknown result format",
-            where="collect.format",
-            value=wanted,
-            allowed=", ".join(["auto", *names()]),
-            hint=f"did you mean {near!r}?" if near else None,
-        )
-    if wanted in OF_THE_LOG and request.log is not None:
-        place = request.log
-    refusal = None
-    for path in _candidates(place, work_dir):
-        if not is_fresh(path, request.not_before):
-            refusal = refusal or stale(path)
-            continue
-        name = wanted if wanted != "auto" else know(path)
-        if name and (path == place or wanted != "auto" or _looks_like_result(path, name)):
-            return name, path, None
-        if path == place:
-            refusal = _unknown(path)
-    return "", None, refusal or f"{place} does not exist"
-
-
-def _looks_like_result(path: Path, name: str) -> bool:
-    """Of files that nobody named, plain JSON counts only if it speaks of items, metrics or a curve."""
-    keys = first_keys(path) or {}
-    if name == "per_item":
-        return bool(keys.keys() & {"per_item", "metrics", "history", "accuracy"})
-    if name == "jsonl":
-        return bool(keys.keys() & {"id", "response", "correct", "step", "prediction", "question_id"})
-    return True
-
-
-def _unknown(path: Path) -> str:
-    if path.stat().st_size == 0:
-        return f"{path.name} is empty"
-    return f"{path.name} is in no format that is known (set collect.format)"
-
-
-def stale(path: Path) -> str:
-    """Say that a file is too old to be this run's."""
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime))
-    return f"{path.name} is older than this run: it was written at {when}"
-
-
-def _candidates(place: Path, work_dir: Path) -> Iterator[Path]:
-    """Yield the named file, or, newest first, the files in the folders that could hold a result."""
-    if place.is_file():
-        yield place
-        return
-    for folder in dict.fromkeys((place, work_dir)):
-        if folder.is_dir():
-            files = [p for p in folder.rglob("*") if p.is_file() and _may_hold_results(p)]
-            yield from sorted(files, key=lambda p: (_weight(p), p.stat().st_mtime), reverse=True)
-
-
-def _may_hold_results(path: Path) -> bool:
-    return not path.name.startswith((".", "tmp_")) and path.name not in NO_RESULTS
-
-
-def _weight(path: Path) -> int:
-    """Aggregates before the files of single items, which their reader finds by itself."""
-    if path.name.startswith("samples_"):
-        return 0
-    return 2 if path.parent.parent.name == "results" else 1

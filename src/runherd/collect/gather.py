@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runherd.collect import formats
+from runherd.collect import checks, formats, search
 from runherd.collect.findings import Finding
 from runherd.collect.reading import Number, Reading, Request
 from runherd.collect.recorder import Recorder
@@ -46,26 +46,29 @@ def collect(
     result_path: Path,
     *,
     record_dir: Path | None = None,
+    run_began: float | None = None,
 ) -> Collected:
     """Collect one run's result.
 
     `work_dir` is the folder for the program's own output (searched when
     `result_path` is absent), `not_before` the epoch second before which a file
-    belongs to something earlier. `items.jsonl` and `curve.jsonl` are written to
+    belongs to something earlier; what lies beside the result and makes it whole
+    (shards, earlier event files) may be as old as `run_began`. `items.jsonl` and `curve.jsonl` are written to
     `record_dir` (default: the folder above `work_dir`). Raises `UserError` for
     a `collect:` section that names an unknown format; bad files never raise.
     """
     settings: Mapping[str, Any] = spec_data.get("collect") or {}
     named = settings.get("path")
     place = _resolve(str(named), work_dir, result_path) if named else result_path
-    request = Request(settings, not_before, log, place, work_dir)
+    request = Request(settings, not_before, log, place, work_dir, run_began)
     recorder = Recorder(work_dir.parent if record_dir is None else record_dir)
     try:
-        name, path, refusal = formats.find(place, work_dir, request)
-        if path is None:
-            return Collected(missing=refusal)
-        reading = formats.reader(name)(path, request, recorder)
-        return _facts(name, reading, recorder, spec_data)
+        found = search.find(place, work_dir, request)
+        if found.path is None:
+            return Collected(missing=found.refusal)
+        reading = formats.reader(found.name)(found.path, request, recorder)
+        reading.findings += search.also_there(found, reading.files)
+        return _facts(found.name, reading, recorder, spec_data, request)
     except OSError as error:
         return Collected(missing=f"{place.name} cannot be read: {error.strerror or error}")
     finally:
@@ -79,19 +82,23 @@ def _resolve(named: str, work_dir: Path, result_path: Path) -> Path:
     return next((base / path for base in (work_dir, result_path.parent) if (base / path).exists()), path)
 
 
-def _facts(name: str, reading: Reading, recorder: Recorder, spec_data: Mapping[str, Any]) -> Collected:
-    findings, missing = list(reading.findings), reading.missing
+def _facts(
+    name: str, reading: Reading, recorder: Recorder, spec_data: Mapping[str, Any], request: Request
+) -> Collected:
+    findings, missing = list(reading.findings), reading.missing or checks.of_earlier_run(reading, request)
     expected = _whole_number(spec_data.get("expected")) or reading.expected
     n_items = recorder.n_items or None
     if missing is None and n_items is None and not reading.metrics and not recorder.n_points:
         missing = "the result holds neither metrics nor items"
     if missing is None and expected and n_items is not None and n_items < expected:
         missing = f"{n_items} of {expected} items are there"
+    if missing is None:
+        missing = checks.short_curve(recorder, request)
     metrics = dict(reading.metrics)
     told = {part for name in metrics for part in name.split("/")}
     if recorder.judged and not told & {"accuracy", "acc"}:
         metrics["accuracy"] = recorder.right / recorder.n_items
-    findings += _model_changed(reading, spec_data)
+    findings += checks.findings(reading, recorder, spec_data, request, counted=bool(expected))
     items, curve = recorder.commit()
     return Collected(
         metrics=metrics,
@@ -106,18 +113,9 @@ def _facts(name: str, reading: Reading, recorder: Recorder, spec_data: Mapping[s
         missing=missing,
         expected=expected,
         higher_is_better=reading.higher_is_better,
-        model=reading.model,
+        model=reading.model or recorder.model,
         extra=reading.extra,
     )
-
-
-def _model_changed(reading: Reading, spec_data: Mapping[str, Any]) -> list[Finding]:
-    wanted = spec_data.get("model")
-    wanted = wanted.get("name") if isinstance(wanted, Mapping) else wanted
-    if not isinstance(wanted, str) or reading.model is None or wanted == reading.model:
-        return []
-    text = f"the result is from the model {reading.model!r}, the configuration asks for {wanted!r}"
-    return [Finding("other_model", "WARN", text, {"found": reading.model, "wanted": wanted})]
 
 
 def _whole_number(value: Any) -> int | None:

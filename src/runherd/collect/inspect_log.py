@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.collect.findings import Finding
+from runherd.collect.formats_common import epoch
 from runherd.collect.jsonstream import NanCounter, NotWhole, finite, stream
 from runherd.collect.reading import Reading, Request, Sink, not_finite
 
@@ -98,6 +99,7 @@ def read_json(path: Path, request: Request, sink: Sink) -> Reading:
 def _about(head: Mapping[str, Any], reading: Reading) -> None:
     about = head.get("eval") or {}
     reading.model, reading.task = about.get("model"), about.get("task")
+    reading.written_at = epoch(about.get("created"))
     samples, epochs = (about.get("dataset") or {}).get("samples"), (about.get("config") or {}).get("epochs")
     if isinstance(samples, int):
         reading.expected = samples * (epochs if isinstance(epochs, int) else 1)
@@ -120,7 +122,9 @@ def _header(head: Mapping[str, Any], reading: Reading) -> None:
     elif isinstance(total, int) and isinstance(done, int) and done < total:
         said = f"{total - done} of {total} samples ended with an error"
         reading.findings.append(Finding("sample_errors", "WARN", said, {"total": total, "completed": done}))
-    usage = (head.get("stats") or {}).get("model_usage")
+    stats = head.get("stats") or {}
+    reading.written_at = epoch(stats.get("completed_at")) or reading.written_at
+    usage = stats.get("model_usage")
     if usage:
         reading.extra["usage"] = usage
 

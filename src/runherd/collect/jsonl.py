@@ -16,7 +16,7 @@ BATCH_BYTES = 1 << 18
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read a file of JSON objects, one a line; memory does not grow with its length."""
-    reading, nans = Reading(files=[path]), NanCounter()
+    reading, nans = Reading(files=[path], end_mark=False), NanCounter()
     careful = json.JSONDecoder(parse_constant=nans).decode
     items = number = 0
     bad: list[int] = []

@@ -1,18 +1,26 @@
-"""lm-evaluation-harness: `results_<date>.json` and the `samples_<task>_<date>.jsonl` beside it."""
+"""lm-evaluation-harness: `results_<date>.json` and the `samples_<task>_<date>.jsonl` beside it.
+
+The aggregate holds a hash over the samples of each task: with it the samples
+are known to be this result's, and to be all of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from runherd.collect.findings import Finding
-from runherd.collect.formats_common import is_fresh
+from runherd.collect.formats_common import epoch, is_fresh
 from runherd.collect.items import truth
 from runherd.collect.jsonstream import NanCounter, finite
 from runherd.collect.reading import Reading, Request, Sink, not_finite
 
+DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+HASHES = ("doc_hash", "prompt_hash", "target_hash")  #: of a sample; the task's hash is over all of them in a row
 #: The metric that says whether a sample is right, the first of these that it has.
 RIGHT = ("acc", "exact_match", "acc_norm", "em", "contains", "pass@1")
 
@@ -22,9 +30,10 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     reading, nans = Reading(files=[path]), NanCounter()
     try:
         data = json.loads(path.read_bytes(), parse_constant=nans)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reading.missing = f"{path.name} is not whole: {error}"
         return reading
+    reading.written_at = epoch(data.get("date"))
     _metrics(data, reading)
     _sizes(data, reading)
     config = data.get("config") or {}
@@ -70,26 +79,74 @@ def _sizes(data: Mapping[str, Any], reading: Reading) -> None:
 
 
 def _samples(path: Path, data: Mapping[str, Any], request: Request, reading: Reading, sink: Sink) -> None:
-    date = path.stem.partition("_")[2]
-    found = sorted(p for p in path.parent.glob(f"samples_*_{date}.jsonl") if is_fresh(p, request.not_before))
-    expected = 0
-    for file in found:
-        reading.files.append(file)
-        task = file.name[len("samples_") : -len(f"_{date}.jsonl")]
-        filters: set[str] = set()
-        with file.open("rb") as f:
-            for number, line in enumerate(f, 1):
-                try:
-                    row = json.loads(line)
-                except ValueError:
-                    reading.missing = f"{file.name} is not whole: line {number} is cut"
-                    continue
-                filters.add(str(row.get("filter", "none")))
-                sink.item(_item(row, task))
-        effective = ((data.get("n-samples") or {}).get(task) or {}).get("effective")
-        expected += (effective or 0) * max(1, len(filters))
-    if expected:
-        reading.expected = expected
+    """Send the samples of every task; where the tool kept samples, those of no task may be missing."""
+    files = _sample_files(path, request)
+    kept = [task for task in data.get("task_hashes") or {}]
+    sizes = data.get("n-samples") or {}
+    reading.files += files.values()
+    for task, file in files.items():
+        hashed, count = hashlib.sha256(), 0
+        for row in _rows(file, reading):
+            hashed.update("".join(str(row.get(k, "")) for k in HASHES).encode())
+            sink.item(_item(row, task))
+            count += 1
+        if reading.missing is None:
+            reading.missing = _not_these(file, count, hashed.hexdigest(), data, task)
+    lost = sorted(set(kept or sizes) - files.keys()) if files or kept else []
+    if lost and reading.missing is None:
+        reading.missing = f"there are no samples for {', '.join(lost)}"
+    if files:
+        tasks = kept or list(sizes)
+        reading.expected = sum(_rows_of(data, t) for t in tasks) or None
+
+
+def _not_these(file: Path, count: int, hashed: str, data: Mapping[str, Any], task: str) -> str | None:
+    """Why the samples are not those of the result: too few or too many, or of another evaluation."""
+    wanted, rows = (data.get("task_hashes") or {}).get(task), _rows_of(data, task)
+    if rows and count != rows:
+        return f"{file.name} has {count} samples, {rows} were evaluated"
+    if wanted and hashed != wanted:
+        return f"{file.name} does not hold the samples of this result: their hash is another"
+    return None
+
+
+def _rows_of(data: Mapping[str, Any], task: str) -> int:
+    """How many samples the tool wrote for a task: one of each document and filter."""
+    size = (data.get("n-samples") or {}).get(task) or {}
+    effective = size.get("effective")
+    return effective * _filters(data, task) if isinstance(effective, int) else 0
+
+
+def _sample_files(path: Path, request: Request) -> dict[str, Path]:
+    """Return task -> file: those of the result's date; of a renamed result, those of the only date that is there."""
+    dated: dict[str, dict[str, Path]] = {}
+    for file in sorted(path.parent.glob("samples_*.jsonl")):
+        found = re.fullmatch(rf"samples_(.+)_({DATE})\.jsonl", file.name)
+        if found and is_fresh(file, request.parts_since):
+            dated.setdefault(found[2], {})[found[1]] = file
+    date = re.search(rf"_({DATE})$", path.stem)
+    if date:
+        return dated.get(date[1], {})
+    return next(iter(dated.values())) if len(dated) == 1 else {}
+
+
+def _rows(file: Path, reading: Reading) -> Iterator[dict[str, Any]]:
+    with file.open("rb") as f:
+        for number, line in enumerate(f, 1):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            if isinstance(row, dict) and line.endswith(b"\n"):
+                yield row
+            else:
+                reading.missing = f"{file.name} is not whole: line {number} is cut"
+
+
+def _filters(data: Mapping[str, Any], task: str) -> int:
+    """How many filters the task has: each makes a sample of every document."""
+    values = (data.get("results") or {}).get(task) or {}
+    return max(1, len({key.partition(",")[2] for key in values if "," in key}))
 
 
 def _item(row: Mapping[str, Any], task: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.collect.findings import Finding
+from runherd.collect.formats_common import epoch
 from runherd.collect.items import LIST_KEYS, normal
 from runherd.collect.jsonstream import NanCounter, NotWhole, finite, stream
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
@@ -89,6 +90,8 @@ def _says_of_itself(head: Mapping[str, Any], reading: Reading, path: Path) -> No
         reading.findings.append(
             Finding("reported_error", "WARN", f"the result reports an error: {str(head['error'])[:200]}")
         )
+    ends = (epoch(head.get(k)) for k in ("ended_at", "finished_at", "completed_at"))
+    reading.written_at = next((t for t in ends if t is not None), None)
     reading.checkpoint = _text(head, "checkpoint", "best_checkpoint", "best_model_checkpoint")
     reading.wandb_url = _text(head, "wandb_url", "wandb")
     if isinstance(head.get("usage"), Mapping):

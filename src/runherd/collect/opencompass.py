@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,27 +33,43 @@ def is_predictions(keys: Mapping[str, Any] | None) -> bool:
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read all data sets of one model."""
-    reading, nans = Reading(model=path.parent.name), NanCounter()
-    root = root_of(path)
+    root, nans = root_of(path), NanCounter()
     if root is None:
-        reading.files.append(path)
-        predictions = _load(path, reading, nans)
-        _items(predictions or {}, {}, path.stem, sink)
+        reading = Reading(files=[path])
+        _items(_load(path, reading, nans) or {}, {}, path.stem, sink)
         reading.missing = reading.missing or "there are predictions but no results"
         return _end(reading, nans)
     model = path.parent.name
-    results = _fresh(root / "results" / model, request)
-    shards = _fresh(root / "predictions" / model, request)
-    running = list((root / "predictions" / model).glob("tmp_*"))
-    reading.files = [*results, *shards]
+    results = _ours(root / "results" / model, request)
+    shards = _ours(root / "predictions" / model, request)
+    reading = Reading(model=model, files=[*results, *shards])
+    by_name = assign([s.stem for s in shards], [r.stem for r in results])
     for file in results:
-        _dataset(file, [s for s in shards if _data(s, file.stem)], reading, sink, nans)
-    lost = [s.stem for s in shards if not any(_data(s, r.stem) for r in results)]
-    if running:
-        reading.missing = f"{running[0].name} is still being written"
-    elif lost:
+        own = [s for s in shards if by_name.get(s.stem) == file.stem]
+        _dataset(file, sorted(own, key=lambda s: (len(s.stem), s.stem)), reading, sink, nans)
+    lost = [stem for stem, name in by_name.items() if name is None]
+    running = [p.name for p in _ours(root / "predictions" / model, request, "tmp_*")]
+    if lost:
         reading.missing = f"there are predictions but no results for {', '.join(lost)}"
+    if running:
+        reading.missing = f"{', '.join(running)}: still being written, or left by a killed run"
     return _end(reading, nans)
+
+
+def assign(stems: list[str], names: list[str]) -> dict[str, str | None]:
+    """Give each file of predictions its data set, or None.
+
+    A file of the data set's own name is all of it; only where there is none are
+    `<name>_0`, `<name>_1`, ... its shards, as the tool itself reads them.
+    """
+    out: dict[str, str | None] = {}
+    for stem in stems:
+        name, _, number = stem.rpartition("_")
+        if stem in names:
+            out[stem] = stem
+        else:
+            out[stem] = name if number.isdigit() and name in names and name not in stems else None
+    return out
 
 
 def _end(reading: Reading, nans: NanCounter) -> Reading:
@@ -62,22 +78,17 @@ def _end(reading: Reading, nans: NanCounter) -> Reading:
     return reading
 
 
-def _fresh(folder: Path, request: Request) -> list[Path]:
+def _ours(folder: Path, request: Request, pattern: str = "*.json") -> list[Path]:
     if not folder.is_dir():
         return []
-    found = sorted(p for p in folder.glob("*.json") if not p.name.startswith("tmp_"))
-    return [p for p in found if is_fresh(p, request.not_before)]
-
-
-def _data(shard: Path, name: str) -> bool:
-    rest = shard.stem.removeprefix(name)
-    return shard.stem.startswith(name) and (rest == "" or (rest[0] == "_" and rest[1:].isdigit()))
+    found = sorted(p for p in folder.glob(pattern) if pattern != "*.json" or not p.name.startswith("tmp_"))
+    return [p for p in found if is_fresh(p, request.parts_since)]
 
 
 def _load(path: Path, reading: Reading, nans: NanCounter) -> dict[str, Any] | None:
     try:
         data = json.loads(path.read_bytes(), parse_constant=nans)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reading.missing = f"{path.name} is not whole: {error}"
         return None
     return data if isinstance(data, dict) else {}
@@ -93,26 +104,51 @@ def _dataset(file: Path, shards: list[Path], reading: Reading, sink: Sink, nans:
         reading.missing = said
     numbers = {k: v for k, v in data.items() if isinstance(v, int | float | None)}
     reading.metrics.update({f"{file.stem}/{k}": v for k, v in flatten(numbers).items()})
-    details = data.get("details")
+    verdicts = dict(_verdicts(data.get("details")))
     offset = 0
-    for shard in sorted(shards, key=lambda p: (len(p.stem), p.stem)):
+    for number, shard in enumerate(shards):
+        if len(shards) > 1 and shard.stem != f"{file.stem}_{number}":
+            reading.missing = f"shard {number} of the predictions for {file.stem} is not there"
         predictions = _load(shard, reading, nans)
         if predictions is not None:
-            offset += _items(
-                predictions, details if isinstance(details, dict) else {}, file.stem, sink, offset
-            )
+            offset += _items(predictions, verdicts, file.stem, sink, offset)
+    if shards and verdicts and offset != len(verdicts):
+        reading.missing = f"{file.stem} was judged on {len(verdicts)} predictions, {offset} are there"
+
+
+def _verdicts(details: Any) -> Iterator[tuple[int, bool | None]]:
+    """Yield (number, right or not) from `details`, in the two forms that the tool writes.
+
+    A list has one entry per example, the verdicts of its repetitions in lists;
+    a mapping has numbered entries beside the key "type".
+    """
+    if isinstance(details, list):
+        for number, detail in enumerate(details):
+            yield number, _verdict(detail)
+    elif isinstance(details, Mapping):
+        for key, detail in details.items():
+            if key.isdigit():
+                yield int(key), _verdict(detail)
+
+
+def _verdict(detail: Any) -> bool | None:
+    if not isinstance(detail, Mapping):
+        return None
+    told = next((detail[k] for k in ("correct", "is_correct", "cascade_correct") if k in detail), None)
+    if isinstance(told, list):
+        return truth(told[0]) if len(told) == 1 else None
+    return truth(told)
 
 
 def _items(
-    predictions: Mapping[str, Any], details: Mapping[str, Any], name: str, sink: Sink, offset: int = 0
+    predictions: Mapping[str, Any], verdicts: Mapping[int, bool | None], name: str, sink: Sink, offset: int = 0
 ) -> int:
     """Send the predictions of one shard; numbers go on where the shard before ended."""
     for key, row in predictions.items():
         number = int(key) + offset if key.isdigit() else key
-        detail = details.get(str(number)) or {}
         response = row.get("prediction") if isinstance(row, dict) else row
         item = {"id": f"{name}/{number}", "response": response, "task_type": name}
-        item["correct"] = truth(detail.get("correct")) if isinstance(detail, dict) else None
+        item["correct"] = verdicts.get(number) if isinstance(number, int) else None
         if isinstance(row, dict) and "gold" in row:
             item["target"] = row["gold"]
         sink.item(item)

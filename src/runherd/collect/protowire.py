@@ -57,7 +57,14 @@ def text(value: int | bytes) -> str:
 
 
 def float32(value: int | bytes) -> float:
-    """Read a value as a 32-bit floating point number, shortened to what 32 bits can tell."""
+    """Read a value as a 32-bit floating point number; it is returned exactly."""
     assert isinstance(value, bytes)
     number: float = struct.unpack("<f", value)[0]
-    return float(f"{number:.8g}")
+    return number
+
+
+def float64(value: int | bytes) -> float:
+    """Read a value as a 64-bit floating point number."""
+    assert isinstance(value, bytes)
+    number: float = struct.unpack("<d", value)[0]
+    return number

@@ -29,10 +29,20 @@ class Request:
     """What is asked of a collector."""
 
     settings: Mapping[str, Any]  #: the `collect:` section of the configuration
-    not_before: float  #: epoch seconds; files older than this are not ours
+    not_before: float  #: epoch seconds; a result older than this is not ours
     log: Path | None = None
-    place: Path | None = None  #: where the run's own result file is expected
+    place: Path | None = None  #: what was asked for: the run's own result file, or a folder that is searched
     work_dir: Path | None = None  #: the folder for the program's own output
+    run_began: float | None = None  #: epoch seconds; parts of a result may be as old as this (default: `not_before`)
+
+    @property
+    def parts_since(self) -> float:
+        """Since when a file beside the result may be part of it: an earlier attempt of a resumed run wrote it."""
+        return self.not_before if self.run_began is None else min(self.run_began, self.not_before)
+
+    def option(self, name: str) -> Any:
+        """Return `collect.options.<name>`, or None."""
+        return (self.settings.get("options") or {}).get(name)
 
 
 @dataclass
@@ -50,6 +60,8 @@ class Reading:
     model: str | None = None
     task: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)  #: stderr, usage and the like, as reported
+    written_at: float | None = None  #: epoch seconds; when it was written, as the content itself says
+    end_mark: bool = True  #: whether the form shows by itself that nothing is missing at its end
 
 
 Reader = Callable[[Path, Request, Sink], Reading]

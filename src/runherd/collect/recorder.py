@@ -21,6 +21,10 @@ except ImportError:  # pragma: no cover
         raise TypeError
 
 
+STEP_KEYS = ("step", "global_step", "epoch")  #: what says how far a curve is, the first that a point has
+MOST_MODELS = 5
+
+
 class Recorder:
     """Writes items and points beside their final names; `commit` puts them in place."""
 
@@ -32,12 +36,24 @@ class Recorder:
         self.judged = 0
         self.right = 0
         self.not_finite = 0
+        self.models: list[str] = []  #: that items name, the first few
+        self.last_step: float | None = None
+        self.repeated = 0  #: points at a step that was passed before
+        self._at: dict[str, float] = {}
+
+    @property
+    def model(self) -> str | None:
+        """The model that all items name."""
+        return self.models[0] if len(self.models) == 1 else None
 
     def item(self, item: dict[str, Any]) -> None:
         self.n_items += 1
         if item.get("correct") is not None:
             self.judged += 1
             self.right += bool(item["correct"])
+        model = item.get("model")
+        if isinstance(model, str) and model not in self.models and len(self.models) < MOST_MODELS:
+            self.models.append(model)
         self._write("items.jsonl", item)
 
     def batch(self, items: list[Any]) -> bool:
@@ -45,8 +61,19 @@ class Recorder:
 
     def point(self, row: dict[str, Any]) -> None:
         self.n_points += 1
+        self._follow(row)
         plain = {k: v for k, v in row.items() if v is None or isinstance(v, int | float | str)}
         self._write("curve.jsonl", plain)
+
+    def _follow(self, row: dict[str, Any]) -> None:
+        """Note how far the curve reaches, and where a value's step is before that of its last one."""
+        step = next((row[k] for k in STEP_KEYS if k in row), None)
+        if isinstance(step, bool) or not isinstance(step, int | float):
+            return
+        self.last_step = step if self.last_step is None else max(step, self.last_step)
+        names = [k for k in row if k not in STEP_KEYS]
+        self.repeated += any(step < self._at.get(k, step) for k in names)
+        self._at.update(dict.fromkeys(names, step))
 
     def commit(self) -> tuple[Path | None, Path | None]:
         """Put what was written in place; return the paths of items and curve (None where there are none)."""

@@ -246,14 +246,15 @@ def _reading(run: str, seen: Seen, sink: Sink) -> Reading:
 
 def _own_files(log: Path, request: Request, sink: Sink, run: str, seen: Seen) -> Reading:
     """Without an answer of W&B the run's own files decide: its result file, else the `.wandb` file that its log names."""
-    from runherd.collect import formats
+    from runherd.collect import formats, search
     from runherd.collect.formats_common import is_fresh
 
     sentence = f"{UNKNOWN[seen.state]} ({run}: {seen.why})"
     plain = replace(request, settings={**request.settings, "format": "auto"}, log=None)
     name, own = "", None
     if request.place is not None and request.work_dir is not None:
-        name, own, _ = formats.find(request.place, request.work_dir, plain)
+        found = search.find(request.place, request.work_dir, plain)
+        name, own = found.name, found.path
     if own is None and (saved := saved_by(log, run)) is not None and is_fresh(saved, request.not_before):
         name, own = "wandb", saved
     reading = formats.reader(name)(own, plain, sink) if own is not None else Reading(missing=sentence)

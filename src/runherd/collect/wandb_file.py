@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.collect.findings import Finding
+from runherd.collect.formats_common import epoch
 from runherd.collect.jsonstream import NanCounter
 from runherd.collect.native import flatten
 from runherd.collect.protowire import Malformed, fields, signed, text
@@ -87,6 +88,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         text_ = f"{path.name} ends within a record: the writer was killed, or is still writing"
         reading.findings.append(Finding("cut", "WARN", text_))
     reading.metrics = {k: v for k, v in flatten({**last, **summary}).items() if not k.startswith("_")}
+    reading.written_at = epoch(last.get("_timestamp")) or epoch(summary.get("_timestamp"))
     if nans.count:
         reading.findings.append(not_finite(nans.count))
     if exit_code is None:
@@ -172,6 +174,7 @@ def read_summary(path: Path, request: Request, sink: Sink) -> Reading:
         reading.missing = f"{path.name} is not whole: {error}"
         return reading
     reading.metrics = {k: v for k, v in flatten(data).items() if not k.startswith("_")}
+    reading.written_at = epoch(data.get("_timestamp"))
     if nans.count:
         reading.findings.append(not_finite(nans.count))
     if not reading.metrics:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runherd.collect import formats, jsonl
+from runherd.collect import formats, jsonl, search
 from runherd.collect.findings import Finding, worst
 from runherd.collect.gather import Collected
 from runherd.collect.reading import Request
@@ -90,23 +90,21 @@ def validate_file(
     """Validate any result file, ours or not, without writing anything; returns also its format."""
     settings = read_settings(section)
     both = _Both(Tally(settings.leak, settings.placeholders), userrules.Checker(settings.rules))
-    request = Request({"format": result_format}, not_before=0.0)
-    name, found, refusal = (
-        formats.find(path, path.parent / "", request) if path.exists() else ("", None, None)
-    )
-    if found is None:
-        lost = Collected(missing=refusal or f"{path} does not exist")
+    request = Request({"format": result_format}, not_before=0.0, place=path)
+    found = search.find(path, path.parent / "", request) if path.exists() else search.Found("", None, None)
+    if found.path is None:
+        lost = Collected(missing=found.refusal or f"{path} does not exist")
         return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
-    reading = formats.reader(name)(found, request, both)
+    reading = formats.reader(found.name)(found.path, request, both)
     collected = Collected(
         metrics=reading.metrics,
-        findings=reading.findings,
+        findings=[*reading.findings, *search.also_there(found, reading.files)],
         missing=reading.missing,
         complete=reading.missing is None,
         extra=reading.extra,
     )
     expected = expected or reading.expected
-    return _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None), name
+    return _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None), found.name
 
 
 class _Both:

@@ -1,0 +1,343 @@
+"""Each collector on files that the tool itself wrote: value for value what the tool reported.
+
+The files are made by the scripts in `make/`, which also write `expected.json`
+from what the tool's own objects, readers and summaries say, with its versions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runherd.collect import Collected, collect
+
+DATA = Path(__file__).parent / "data"
+
+
+def gather(folder: str, tmp_path: Path, name: str | None = None, **spec: Any) -> Collected:
+    """Collect a copy of the folder as a run's work folder; nothing is named unless `name` is."""
+    work = tmp_path / "läufe 'x'" / "work"
+    shutil.copytree(DATA / folder, work)
+    place = work / (name or "result-that-is-not-there.json")
+    return collect(spec, work, work / "log.txt", 0.0, place, record_dir=tmp_path / "records")
+
+
+def told(tool: str) -> dict[str, Any]:
+    return json.loads((DATA / tool / "expected.json").read_text())
+
+
+def rows(path: Path | None) -> list[dict[str, Any]]:
+    return [] if path is None else [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rules(got: Collected) -> set[str]:
+    return {f.rule for f in got.findings}
+
+
+# -- Hugging Face Trainer ---------------------------------------------------------------
+def test_trainer_resumed(tmp_path: Path) -> None:
+    """The state after a resume: its history is the whole curve, its last values are the metrics, the best is found."""
+    got, said = gather("trainer/resumed", tmp_path), told("trainer")["resumed"]
+    assert (got.complete, got.missing, got.findings) == (True, None, [])
+    assert rows(got.curve) == said["log_history"]
+    assert got.metrics["global_step"] == said["global_step"] == 40
+    assert got.metrics["best_metric"] == said["best_metric"]
+    assert got.metrics["train_loss"] == said["train_output"]["train_loss"]
+    last: dict[str, Any] = {}
+    for row in said["log_history"]:
+        last |= row
+    assert {k: got.metrics[k] for k in last if k not in ("step", "epoch")} == {
+        k: v for k, v in last.items() if k not in ("step", "epoch")
+    }
+    assert got.checkpoint is not None and Path(got.checkpoint).is_dir()
+    assert Path(got.checkpoint).name == Path(said["best_model_checkpoint"]).name == "checkpoint-20"
+
+
+def test_trainer_stopped_early(tmp_path: Path) -> None:
+    """A training that EarlyStoppingCallback ended is whole, and that it ended early is told."""
+    got, said = gather("trainer/early", tmp_path), told("trainer")["early"]
+    assert (got.complete, rules(got)) == (True, {"stopped_early"})
+    assert got.metrics["global_step"] == said["global_step"] == 30 < said["max_steps"]
+    assert got.metrics["best_metric"] == said["best_metric"]
+
+
+def test_trainer_preempted_is_no_result(tmp_path: Path) -> None:
+    """A checkpoint written on SIGTERM says "should stop" like an early stop does; it is no end unless that is declared."""
+    got = gather("trainer/preempted", tmp_path)
+    assert not got.complete and "stands at step 12 of 40: it was asked to stop" in str(got.missing)
+    shutil.rmtree(tmp_path / "läufe 'x'")
+    declared = gather("trainer/preempted", tmp_path, collect={"options": {"early_stop": True}})
+    assert declared.complete and "stopped_early" in rules(declared)
+
+
+def test_trainer_killed_is_no_result(tmp_path: Path) -> None:
+    """A training that was killed stands at its last checkpoint."""
+    got, said = gather("trainer/killed", tmp_path), told("trainer")["killed"]
+    assert got.missing == f"checkpoint-20/trainer_state.json stands at step {said['at']} of {said['of']}"
+
+
+def test_trainer_nan(tmp_path: Path) -> None:
+    """NaN and Infinity tokens of a diverged training are null, and counted."""
+    got, said = gather("trainer/nan", tmp_path), told("trainer")["nan"]
+    raw = (DATA / "trainer/nan/checkpoint-20/trainer_state.json").read_text()
+    tokens = raw.count("NaN") + raw.count("Infinity")
+    assert got.complete and tokens > 5
+    assert [f.evidence for f in got.findings if f.rule == "not_finite"] == [{"count": tokens}]
+    assert got.metrics["loss"] is None and got.metrics["eval_loss"] is None
+    wanted = [r for r in said["log_history"] if "train_runtime" not in r]  # that row is not in a checkpoint
+    assert rows(got.curve) == wanted
+
+
+def test_trainer_unfinished_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    """A checkpoint that the Trainer still marks as incomplete is not taken, whatever its number."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "trainer/resumed", work)
+    (work / "trainer_state.json").unlink()
+    (work / "checkpoint-40" / "checkpoint-is-incomplete.txt").write_text("in progress")
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert "stands at step 30 of 40" in str(got.missing)
+
+
+def test_trainer_names_the_base_of_an_adapter(tmp_path: Path) -> None:
+    """The base model of an adapter beside the state is compared with the configured model."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "trainer/resumed", work)
+    (work / "adapter_config.json").write_text('{"base_model_name_or_path": "org/other"}')
+    got = collect({"model": "org/tiny"}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert got.model == "org/other" and "other_model" in rules(got)
+
+
+# -- Lightning --------------------------------------------------------------------------
+def test_lightning_restart(tmp_path: Path) -> None:
+    """`version_0` up to where `version_1` goes on from: one curve, with the values that the Trainer returned."""
+    got, said = gather("lightning/restart", tmp_path), told("lightning")["restart"]
+    assert got.complete and got.metrics == said["metrics"]
+    curve = rows(got.curve)
+    assert [r["step"] for r in curve if "train/loss" in r] == list(range(1, 64, 2))
+    assert [(r["step"], r["epoch"]) for r in curve if "val/loss" in r] == [(15, 0), (31, 1), (47, 2), (63, 3)]
+    assert got.model == "tiny-line" and rules(got) == {"no_end_mark"}
+    assert len(got.sources) == 2
+
+
+def test_lightning_plain_and_nan(tmp_path: Path) -> None:
+    """A run to its end, and one that diverged: the Trainer's own values, NaN as null."""
+    got, said = gather("lightning/plain", tmp_path / "a"), told("lightning")
+    assert got.metrics == said["plain"]["metrics"]
+    got = gather("lightning/nan", tmp_path / "b")
+    assert got.metrics == said["nan"]["metrics"] == {"train/loss": None, "val/loss": None}
+    assert [f.evidence["count"] for f in got.findings if f.rule == "not_finite"] == [9]
+
+
+def test_lightning_behind_its_checkpoint(tmp_path: Path) -> None:
+    """Rows cut off at a line's end leave a whole file: the checkpoint beside it tells that they are missing."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "lightning/plain", work)
+    path = work / "lightning_logs/version_0/metrics.csv"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:20]))
+    got = collect({}, work, work / "log", 0.0, path, record_dir=tmp_path)
+    assert got.missing == "metrics.csv ends at step 33, but there is a checkpoint of step 64"
+
+
+# -- lm-evaluation-harness --------------------------------------------------------------
+@pytest.mark.parametrize("name", ["full", "limited", "other"])
+def test_lm_eval(tmp_path: Path, name: str) -> None:
+    """Metrics, errors, group and samples as the harness returned them, also under a file name of one's own."""
+    got, said = gather(f"lm_eval/{name}", tmp_path), told("lm_eval")[name]
+    assert (got.complete, got.missing, got.model) == (True, None, said["model"])
+    wanted, errors = {}, {}
+    for task, values in (said["results"] | (said["groups"] or {})).items():
+        for key, value in values.items():
+            if "," in key and isinstance(value, float):
+                metric, _, name_of_filter = key.partition(",")
+                full = f"{task}/{metric}" + ("" if name_of_filter == "none" else f"/{name_of_filter}")
+                (errors if metric.endswith("_stderr") else wanted)[full] = value
+    assert got.metrics == wanted and got.extra["stderr"] == errors
+    assert len(wanted) == (2 if name == "other" else 5)
+    samples = [(t, *s) for t, rows_ in said["samples"].items() for s in rows_]
+    assert (got.n_items, got.expected) == (len(samples), len(samples))
+    assert [(i["task_type"], i["score"], i["correct"]) for i in rows(got.items)] == [
+        (task, score, score > 0) for task, _, _, score in samples
+    ]
+    assert len({i["id"] for i in rows(got.items)}) == len(samples)
+    assert rules(got) == ({"limited"} if name == "limited" else set())
+    assert got.higher_is_better["tiny_choice/acc"] is True
+
+
+def test_lm_eval_interrupted(tmp_path: Path) -> None:
+    """A harness that was killed while it wrote samples has a whole aggregate; the samples tell."""
+    got = gather("lm_eval/interrupted", tmp_path)
+    assert not got.complete and "samples_tiny_gen" in str(got.missing)
+    assert "has 3 samples, 24 were evaluated" in str(got.missing)
+
+
+def change_samples(tmp_path: Path, change: Any) -> str:
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "lm_eval/full", work)
+    change(next(work.rglob("samples_tiny_gen*")))
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert not got.complete
+    return str(got.missing)
+
+
+def test_lm_eval_samples_of_one_filter_alone(tmp_path: Path) -> None:
+    """Samples cut where the second filter's begin are not all of them."""
+
+    def cut(path: Path) -> None:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:12]))
+
+    assert "has 12 samples, 24 were evaluated" in change_samples(tmp_path, cut)
+
+
+def test_lm_eval_samples_written_twice(tmp_path: Path) -> None:
+    """The harness appends: samples that are there twice are told."""
+    said = change_samples(tmp_path, lambda p: p.write_bytes(p.read_bytes() * 2))
+    assert "has 48 samples, 24 were evaluated" in said
+
+
+def test_lm_eval_foreign_samples(tmp_path: Path) -> None:
+    """Samples of another evaluation with as many rows do not fit the hash in the aggregate."""
+
+    def swap(path: Path) -> None:
+        lines = path.read_text().splitlines()
+        row = json.loads(lines[3])
+        lines[3] = json.dumps(row | {"prompt_hash": "0" * 64})
+        path.write_text("\n".join(lines) + "\n")
+
+    assert "does not hold the samples of this result" in change_samples(tmp_path, swap)
+
+
+def test_lm_eval_without_a_tasks_samples(tmp_path: Path) -> None:
+    """Samples that the harness hashed and could not write are missed."""
+    assert change_samples(tmp_path, Path.unlink) == "there are no samples for tiny_gen"
+
+
+# -- OpenCompass ------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["full", "plain"])
+def test_opencompass(tmp_path: Path, name: str) -> None:
+    """Each data set's value as the tool's own summary shows it, each prediction once, each verdict where it was kept."""
+    got, said = gather(f"opencompass/{name}", tmp_path), told("opencompass")[name]["summary"]
+    assert (got.complete, got.missing, got.model) == (True, None, "tiny-adder")
+    shown = {f"{row['dataset']}/{row['metric']}": row["tiny-adder"] for row in said}
+    assert {k: f"{v:.2f}" for k, v in got.metrics.items() if k != "accuracy"} == shown
+    items = rows(got.items)
+    counts = {"full": {"choice": 10, "more": 10, "sums": 30}, "plain": {"sums": 8, "sums_1": 6}}[name]
+    assert {t: sum(i["task_type"] == t for i in items) for t in counts} == counts and len(items) == sum(counts.values())
+    assert len({i["id"] for i in items}) == len(items)
+    if name == "full":
+        right = {t: 100 * sum(i["correct"] for i in items if i["task_type"] == t) / n for t, n in counts.items()}
+        assert right == {"choice": 50.0, "more": 80.0, "sums": 80.0}
+        assert [i["response"] == i["target"][0] for i in items if i["task_type"] == "sums"] == [
+            i["correct"] for i in items if i["task_type"] == "sums"
+        ]
+
+
+def test_opencompass_killed_and_failed(tmp_path: Path) -> None:
+    """A run that was killed has a file in progress; an evaluator's error is in a result of its own. The tool exits 0."""
+    got = gather("opencompass/killed", tmp_path / "a")
+    assert got.missing == "tmp_more.jsonl: still being written, or left by a killed run"
+    got = gather("opencompass/failed", tmp_path / "b")
+    assert got.missing == "sums has no result: predictions and references have different length"
+    assert told("opencompass")["failed"]["exit_code"] == 0
+
+
+@pytest.mark.parametrize(("shard", "said"), [(0, "shard 0 of the predictions for sums is not there"), (1, "20 are there")])
+def test_opencompass_lost_shard(tmp_path: Path, shard: int, said: str) -> None:
+    """A shard that is gone is missed, be it the first or the last."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "opencompass/full", work)
+    for path in work.rglob(f"predictions/*/sums_{shard}.json"):
+        path.unlink()
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert not got.complete and "sums" in str(got.missing)
+    if shard == 1:
+        assert got.missing == "sums was judged on 30 predictions, 15 are there"
+
+
+# -- VLMEvalKit -------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["full", "tsv"])
+def test_vlmevalkit(tmp_path: Path, name: str) -> None:
+    """Every data set's scores as the tool's status tells them; each judged answer, failed calls among them."""
+    got, said = gather(f"vlmevalkit/{name}", tmp_path), told("vlmevalkit")[name]["datasets"]["datasets"]
+    assert (got.complete, got.missing, got.model) == (True, None, "tiny-vlm")
+    wanted = {}
+    for data, status in said.items():
+        for key, value in status["metrics"].items():
+            split, _, metric = key.removeprefix("split=").partition("|")
+            wanted[f"{data}/{split}/{metric}"] = value
+    assert {k: v for k, v in got.metrics.items() if k != "accuracy"} == wanted
+    items = rows(got.items)
+    assert len(items) == 24 * len(said) and len({i["id"] for i in items}) == len(items)
+    assert sum("Failed to obtain answer" in i["response"] for i in items) == 3 * len(said)
+    right = [i["correct"] for i in items if i["id"].startswith("tiny_mcq/")]
+    assert sum(right) / 24 == said["tiny_mcq"]["metrics"]["split=dev|Overall"] == 0.875
+    assert items[2]["response"] == "The answer is D." and items[2]["target"] == "D"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("killed", "tiny_two is not finished: the tool's status is 'infer'"),
+        ("failed", "tiny_two has failed: the model has no answer"),
+        ("json", "tiny_mcq has failed: 'list' object has no attribute 'sort_values'"),
+    ],
+)
+def test_vlmevalkit_unfinished(tmp_path: Path, name: str, said: str) -> None:
+    """A data set that the tool did not finish, or calls done with an error, makes the result no result."""
+    assert gather(f"vlmevalkit/{name}", tmp_path).missing == said
+
+
+@pytest.mark.parametrize("name", ["tsv", "full"])
+def test_vlmevalkit_fewer_predictions_than_were_judged(tmp_path: Path, name: str) -> None:
+    """Predictions that fit the judged table row by row, but for the last, are told; so is a data set that is gone."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "vlmevalkit" / name, work)
+    if name == "tsv":
+        path = next(work.rglob("tiny-vlm_tiny_mcq.tsv"))
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+        said = "tiny-vlm_tiny_mcq.tsv has 23 predictions, but 24 were judged"
+    else:
+        next(work.rglob("tiny-vlm_tiny_two.xlsx")).unlink()
+        said = "tiny_two is said to be done, but its predictions are not there"
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert got.missing == said
+
+
+# -- TensorBoard ------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["restart", "purge", "mixed"])
+def test_tensorboard(tmp_path: Path, name: str) -> None:
+    """The last value of every tag is bit for bit what TensorBoard's own reader says; the folder below is not lost."""
+    got, said = gather(f"tensorboard_torch/{name}", tmp_path), told("tensorboard_torch")[name]
+    assert {tag: got.metrics[tag] for tag in said} == {tag: values[-1][1] for tag, values in said.items()}
+    extra = {"h/hparam/acc": 0.5} if name == "mixed" else {}
+    assert {k: v for k, v in got.metrics.items() if k not in said} == extra
+    curve = rows(got.curve)
+    for tag, values in said.items():
+        assert [[r["step"], r[tag]] for r in curve if tag in r] == [list(v) for v in dict(values).items()]
+
+
+def test_tensorboard_two_writers_at_once(tmp_path: Path) -> None:
+    """A second file with other tags from step 0 on, as an evaluator writes beside a trainer, takes nothing away."""
+    work = tmp_path / "work"
+    work.mkdir()
+    first = DATA / "tensorboard" / "events.out.tfevents.1795965096.vm"
+    shutil.copy(first, work)
+    shutil.copy(next((DATA / "tensorboard_torch/mixed/h").iterdir()), work / "events.out.tfevents.9.other")
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    alone = collect({}, work, work / "log", 0.0, work / first.name, record_dir=tmp_path / "b")
+    assert math.isclose(got.metrics["train/loss"] or 0, 3.0 / 30, rel_tol=1e-6)
+    assert got.metrics == alone.metrics and "hparam/acc" in got.metrics
+
+
+def test_every_fixture_tells_its_versions() -> None:
+    """Each folder that a script in `make/` wrote says by which versions, and stays small."""
+    made = sorted(DATA.glob("*/expected.json"))
+    assert len(made) >= 6
+    for path in made:
+        assert json.loads(path.read_text())["versions"], path
+        assert all(p.stat().st_size < 50_000 for p in path.parent.rglob("*") if p.is_file())
