@@ -23,12 +23,17 @@ def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
     from runherd.collect import collect as gather
 
     command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
-    started = attempt.exited.started_at if attempt.exited and attempt.exited.started_at else attempt.launched.t
-    not_before = command.get("not_before", clock.epoch(started))
+    not_before = command.get("not_before", clock.epoch(_started(attempt)))
+    first = next((a for a in place.history().attempts if a.gen == attempt.gen), attempt)
     work = place.layout.work_dir(place.run_id)
     result = Path(command.get("result_path") or work / "result.json")
     log = place.layout.log(place.run_id, attempt.number)
-    return gather(data, work, log, float(not_before), result, record_dir=place.dir)
+    began = clock.epoch(_started(first))
+    return gather(data, work, log, float(not_before), result, record_dir=place.dir, run_began=began)
+
+
+def _started(attempt: Attempt) -> str:
+    return attempt.exited.started_at if attempt.exited and attempt.exited.started_at else attempt.launched.t
 
 
 def validate(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any) -> Any:
