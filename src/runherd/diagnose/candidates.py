@@ -9,6 +9,7 @@ from dataclasses import replace
 from runherd.diagnose import tracebacks
 from runherd.diagnose.catalogue import Signature
 from runherd.diagnose.cause import Cause, of_exception, of_signature
+from runherd.diagnose.lines import MILD
 from runherd.diagnose.scene import Scene
 from runherd.diagnose.tracebacks import Frame, Raised
 
@@ -86,8 +87,11 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     known = set()
     for i, signature in scene.hits:
         if i not in scene.inside and i >= begin and not signature.fatal:
+            mild = MILD.search(scene.lines[i].text) is not None
+            if mild and not scene.exit.known:
+                continue
             known.add(i)
-            yield (2 * signature.order + 1, 1, i), of_signature(signature, (i,), 0.6)
+            yield (2 * signature.order + 1 + mild, 1, i), of_signature(signature, (i,), 0.4 if mild else 0.6)
     for n, raised in enumerate(scene.remains):
         if raised.end >= begin and raised.end not in known:
             rank, cause = _of_traceback(scene, scene.remains, n)

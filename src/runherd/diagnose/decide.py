@@ -68,7 +68,7 @@ def _signalled(scene: Scene) -> Cause:
 
 def _unknown(scene: Scene) -> Cause:
     last = tuple([i for i, line in enumerate(scene.lines) if line.text.strip()][-LAST_LINES:])
-    if not scene.exit.known and (scene.last_progress >= 0 or not scene.hits):
+    if not scene.exit.known:
         text = "nothing in its last lines tells of a failure"
         return Cause("HEALTHY", "no-failure-seen", text, 0.6, last, restart="no")
     if scene.exit.code == exits.TIMEOUT_CODE:

@@ -13,6 +13,11 @@ LINE_CHARS = 4000  #: a longer line is cut, its middle is of no use to a reader
 COUNT_BYTES = 1 << 30  #: beyond this, line numbers are not worth the reading
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+#: A line of a level that does not end a program, as the common log handlers mark it.
+MILD = re.compile(
+    r"\b(?:DEBUG|INFO|WARNING|WARN|warning|Warning|NOTE|VERBOSE)\b|^[WI]\d{4} |\w+Warning: |: [WI] \w+/|\[[WI][\s\d]"
+)
+OF_A_TEST = re.compile(r"^(?:FAILED|ERROR|PASSED|XFAIL) \S+::")  #: pytest's word on one test, not on the run
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 

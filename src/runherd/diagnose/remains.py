@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from runherd.diagnose.lines import Line
+from runherd.diagnose.lines import MILD, OF_A_TEST, Line
 from runherd.diagnose.tracebacks import Frame, Raised, unlabelled
 
 LOOK_BACK = 400  #: lines from the end
@@ -31,8 +31,6 @@ _BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
 _WHAT = re.compile(r"^\s*what\(\):\s+(?P<message>.+)")
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']+)'")
 _JAVA = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: )(?P<type>[\w.$]+)(?:: (?P<message>.*))?$')
-#: A line of these levels tells nothing that ended a program.
-_MILD = re.compile(r"\b(?:DEBUG|INFO|WARNING|WARN|warning|Warning|NOTE)\b|^W\d{4} |\w+Warning: ")
 _GOES_ON = re.compile(
     r"(?i)\bretry|\bretries\b|\battempt \d|\bskip|\bignor|\bcontinu|\bfall(?:ing|s)? ?back|\bback(?:ing)? off"
     r"|\bsleeping\b|\bwaiting\b|\bcaught\b|\bhandled\b|\brecover"
@@ -48,7 +46,7 @@ def find(lines: Sequence[Line], inside: Collection[int]) -> list[Raised]:
     kind = ""
     for i in range(max(0, len(lines) - LOOK_BACK), len(lines)):
         text = lines[i].text
-        if i in inside or not text.strip():
+        if i in inside or not text.strip() or OF_A_TEST.match(text):
             continue
         frame = _frame(text)
         if frame:
@@ -90,7 +88,7 @@ def _raised(text: str, i: int, kind: str, frames: Sequence[Frame]) -> Raised | N
     whole = _BARE.match(body) or _JAVA.match(body)
     if whole:
         return Raised(i, i, whole["type"], whole["message"] or "", tuple(frames), alone=not frames)
-    found = _ALONE.search(text) if not (_MILD.search(text) or _GOES_ON.search(text)) else None
+    found = _ALONE.search(text) if not (MILD.search(text) or _GOES_ON.search(text)) else None
     if found is None:
         return None
     return Raised(i, i, found["type"], found["message"], tuple(frames), alone=not frames)

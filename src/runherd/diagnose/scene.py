@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,16 @@ from typing import Any
 from runherd.diagnose import remains, tracebacks
 from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.exits import Exit
-from runherd.diagnose.lines import Line
+from runherd.diagnose.lines import OF_A_TEST, Line
 from runherd.diagnose.tracebacks import Raised
 from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
 
+DONE_LINES = 30
+_WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
+_DONE = re.compile(
+    rf"(?i)^(?!.*\b(?:fail|error|abort|not )).*(?:\b{_WORK}\b.{{0,20}}\b(?:completed?|finished|done|succeeded)\b"
+    r"|^\W*(?:all )?(?:done|finished|completed)\b\W*(?:in|after|!|\.|$))"
+)
 TRACKERS = ("wandb:", "mlflow:")  #: what they complain of does not end a run, but what TRACKING tells
 TRACKING = "tracking-service"
 REPRINT_LINES = 120  #: after a complaint, in which a bar may be printed once more as it is closed
@@ -52,7 +59,7 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     hits = [
         (i, s)
         for i, line in enumerate(lines)
-        if line.text
+        if line.text and not OF_A_TEST.match(line.text)
         for s in catalogue.of_line(line.text)
         if s.id == TRACKING or not line.text.startswith(TRACKERS)
     ]
@@ -60,7 +67,7 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)} | {r.end for r in rest}
     last = _last_progress(lines, complaints)
     if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
-        last = max(last, series_end([line.text for line in lines]))
+        last = max(last, series_end([line.text for line in lines]), _said_done(lines))
     return Scene(lines, ended, catalogue, raised, rest, hits, frozenset(inside), last, _failing_rank(lines))
 
 
@@ -73,6 +80,14 @@ def _last_progress(lines: Sequence[Line], complaints: set[int]) -> int:
         if reprints >= REPRINTS or not _reprinted(lines, i, complaints):
             return i
         reprints += 1
+    return -1
+
+
+def _said_done(lines: Sequence[Line]) -> int:
+    """Return where a program says near its end that it did its work, or -1."""
+    for i in range(len(lines) - 1, max(-1, len(lines) - 1 - DONE_LINES), -1):
+        if _DONE.search(lines[i].text):
+            return i
     return -1
 
 
