@@ -38,6 +38,7 @@ def counters(**change: Any) -> dict[str, Any]:
 
 
 STUCK = {"progress_age_s": 100.0, "result_age_s": 100.0}
+NEVER: dict[str, Any] = {"progress_age_s": None, "result_age_s": None, "result": None, "done": None}
 OLD = {"log_age_s": 1300.0, "result_age_s": 1300.0, "progress_age_s": 1300.0}
 OOM_HIT = {"cuda-oom": {"count": 1, "first": 5, "last": 5, "text": "CUDA out of memory"}}
 FULL = replace(GOOD, items=140, correct=92, judged=140)
@@ -67,6 +68,24 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     ),
     "429 absorbed": (
         evidence(counters=counters(limited=50), fresh={"limited": 9}),
+        "HEALTHY",
+        "HEALTHY",
+        "none",
+    ),
+    "429 from the begin on": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=100.0),
+        "HEALTHY",
+        "API_QUOTA",
+        "wait_and_resume",
+    ),
+    "429 while it begins": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=20.0),
+        "HEALTHY",
+        "HEALTHY",
+        "none",
+    ),
+    "oom before any progress": (
+        evidence(counters=counters(hits=OOM_HIT), **NEVER, age_s=100.0),
         "HEALTHY",
         "HEALTHY",
         "none",

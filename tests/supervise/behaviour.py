@@ -125,6 +125,11 @@ def quota(started: int) -> None:
     well(started)
 
 
+def always_limited(_: int) -> None:
+    say("step 1/40 loss 1.0")
+    forever("openai.RateLimitError: Error code: 429 - Too Many Requests (request {n})")
+
+
 def asks_endpoint(_: int) -> None:
     """Work as long as the endpoint of API_BASE answers, and complain when it does not."""
     done, misses = 0, 0
@@ -159,6 +164,58 @@ def another_failure_each_time(started: int) -> None:
     if started % 2:
         os.kill(os.getpid(), signal.SIGKILL)
     raise MemoryError
+
+
+# -- what is warned of, or stopped for the quality of what it does ---------------
+def answers(null_share: float, more: int = 0) -> None:
+    """Write a growing result; `null_share` of its answers are null. Goes on for ever unless `more` ends it."""
+    items: list = []
+    while not more or len(items) < more:
+        null = len(items) % 100 < 100 * null_share
+        items.append({"id": len(items), "response": None if null else f"answer {len(items)}", "correct": not null})
+        if null:
+            items[-1]["null_reason"] = "retry_exhausted"
+        draft = RESULT.with_suffix(".part")
+        draft.write_text(json.dumps({"per_item": items, "complete": len(items) == more}))
+        draft.replace(RESULT)
+        say(f"item {len(items)} answered")
+        time.sleep(0.02)
+
+
+def many_nulls(_: int) -> None:
+    answers(0.4)
+
+
+def some_nulls(_: int) -> None:
+    answers(0.10, 120)
+
+
+def cold_cache(_: int) -> None:
+    forever("cache miss: frames of video {n}")
+
+
+def warm_cache(_: int) -> None:
+    for n in range(60):
+        say(f"cache hit: frames of video {n}")
+        time.sleep(0.03)
+    well(1)
+
+
+def slow_training(_: int) -> None:
+    """Train until it is told to end; losses and rates are those that LOSS and RATE say, by step."""
+    loss, rate = os.environ.get("LOSS", "1/(1+s/10)"), os.environ.get("RATE", "1e-3")
+    step = 0
+    while not (CONTROL / f"{RUN}.go").exists():
+        step += 1
+        say(f"step {step}/100000 loss {eval(loss, {'s': step}):.4f} lr {eval(rate, {'s': step}):.3e}")
+        time.sleep(0.02)
+    well(1)
+
+
+def learns(_: int) -> None:
+    """A short training that leaves its curve."""
+    history = [{"step": s, "loss": 1 / (1 + s / 10)} for s in range(1, 2000)]
+    RESULT.write_text(json.dumps({"metrics": {"loss": 0.01}, "history": history, "complete": True}))
 
 
 # -- what is stopped -------------------------------------------------------------------

@@ -246,9 +246,14 @@ def _stuck(e: Evidence) -> bool:
     return bool(ages) and min(ages) >= e.limits.stuck_s
 
 
+def _fruitless(e: Evidence) -> bool:
+    """As `_stuck`, also for a run that has shown no progress at all since it began."""
+    return _stuck(e) or (e.done is None and e.progress_age_s is None and (e.age_s or 0.0) >= e.limits.stuck_s)
+
+
 def _quota(e: Evidence) -> Suspicion | None:
     fresh = e.fresh.get("limited", 0)
-    if fresh <= 0 or not _stuck(e):
+    if fresh <= 0 or not _fruitless(e):
         return None
     text = (
         f"rate-limited calls go on rising ({e.counters.get('limited', 0)}, {fresh} new) and nothing is done"
@@ -258,8 +263,8 @@ def _quota(e: Evidence) -> Suspicion | None:
 
 
 def min_age(e: Evidence) -> float:
-    """Return the age of the newest sign of progress, in seconds (0 if there is none)."""
-    return min((a for a in (e.progress_age_s, e.result_age_s) if a is not None), default=0.0)
+    """Return the age of the newest sign of progress, in seconds; of the run itself if there is none."""
+    return min((a for a in (e.progress_age_s, e.result_age_s) if a is not None), default=e.age_s or 0.0)
 
 
 def _proxy(e: Evidence) -> Suspicion | None:
@@ -267,7 +272,7 @@ def _proxy(e: Evidence) -> Suspicion | None:
     fresh = sum(e.fresh.get(k, 0) for k in names)
     probes = [ok for _, ok in e.endpoint[-2:]]
     dead = len(probes) == 2 and not any(probes)
-    if not _stuck(e) or not (fresh > 0 or dead):
+    if not _fruitless(e) or not (fresh > 0 or dead):
         return None
     if probes and probes[-1] and not e.fresh.get("forbidden"):
         return None  # it answers by now

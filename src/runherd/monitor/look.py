@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 from runherd.monitor import memory as memories
@@ -35,11 +36,21 @@ def look(
     _sample(target, memory, now)
     evidence = observe(target, memory, now)
     judgement = classify(evidence, memories.previous(memory))
+    if judgement.state == "CACHE_COLD" and target.folder:
+        judgement = _with_difference(judgement, target.folder)
     if target.endpoint and _doubtful(evidence, judgement):
         _probe(target.endpoint, memory, now)
     if keep:
         memories.save(memory_path, memory, judgement)
     return evidence, judgement, memory
+
+
+def _with_difference(judgement: Judgement, folder: str) -> Judgement:
+    """Name what differs from the baseline, whose cache should have been warm."""
+    from runherd.monitor.cachediff import against_baseline
+
+    said = against_baseline(folder)
+    return replace(judgement, sentence=f"{judgement.sentence}; {said}", evidence=(*judgement.evidence, said))
 
 
 def _sample(target: Target, memory: dict[str, Any], now: float) -> None:

@@ -26,6 +26,7 @@ class Target:
     """Where a run's signs are to be found."""
 
     name: str
+    folder: str | None = None  #: of a run of ours
     attempt: int | None = None  #: what an earlier attempt left in the memory is forgotten
     logs: tuple[str, ...] = ()
     results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
@@ -80,6 +81,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
     points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
+    began = target.started_at or alive.started_at
     memory["seen"] = {"pid": alive.pid, "start_ticks": alive.start_ticks} if alive.pid else memory.get("seen")
     _keep_accuracy(memory, result)
     return Evidence(
@@ -92,7 +94,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         log_age_s=log_age,
         result_age_s=result_age,
         progress_age_s=progress_age,
-        age_s=now - target.started_at if target.started_at else None,
+        age_s=now - began if began else None,
         done=at.done,
         total=at.total,
         expected=target.expected or at.total,

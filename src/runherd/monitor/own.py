@@ -33,6 +33,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     }
     return Target(
         name=str(spec.get("run_id") or os.path.basename(run_dir)),
+        folder=run_dir,
         attempt=attempt,
         logs=(os.path.join(folder, "log.txt"), *_screen(run_dir, monitor.get("screen"))),
         results=(result, f"{stem}_checkpoint.json"),

@@ -1,0 +1,72 @@
+"""An idle GPU in the monitor: warned of after five minutes, never for one sample. The driver is the compiled fake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from flowkit import SOURCES
+
+from .conftest import Driver
+
+#: Looks at a run at the given times; before each the driver's utilisation is set. Time is a fake clock.
+LOOKS = """
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+from runherd.monitor import own
+from runherd.monitor.line import one_line
+from runherd.monitor.look import look
+folder, state = sys.argv[1:3]
+for at, busy in json.loads(sys.argv[3]):
+    Path(state).write_text(f"gpu uuid=GPU-00aa index=0 util={busy} total=85899345920 used=0\\n")
+    evidence, judgement, _ = look(own.target(folder, alive=True), f"{folder}/monitor.json", now=1e9 + at)
+    print(json.dumps([judgement.state, judgement.action, len(evidence.gpu), one_line(evidence, judgement)]))
+"""
+
+
+def looked(driver: Driver, folder: Path, utilisation: list[tuple[float, int]], **monitor: Any) -> list[list[Any]]:
+    run = folder / "rüns 'x'" / "R001"
+    attempt = run / "attempts" / "1"
+    attempt.mkdir(parents=True)
+    (run / "spec.json").write_text(json.dumps({"run_id": "R001", "data": {"monitor": monitor}}))
+    (attempt / "command.json").write_text('{"gpus": ["GPU-00aa"]}')
+    (attempt / "log.txt").write_text("step 3/9 loss 0.5\n")
+    argv = [sys.executable, "-c", LOOKS, str(run), str(driver.state), json.dumps(utilisation)]
+    env = {**os.environ, **driver.env, "PYTHONPATH": str(SOURCES)}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_idle_for_more_than_five_minutes(driver: Driver, tmp_path: Path) -> None:
+    """Samples every 30 s, all idle: healthy until five minutes are over, then a warning in the line; it is not stopped."""
+    rows = looked(driver, tmp_path, [(30 * i, 0) for i in range(13)])
+    assert [state for state, *_ in rows] == ["HEALTHY"] * 10 + ["GPU_IDLE"] * 3
+    assert {action for _, action, *_ in rows} == {"none", "look_again", "warn"}
+    assert rows[-1][3].startswith("[Monitor] GPU_IDLE | 3/9 (33.3%) | Loss: 0.5 | ")
+    assert rows[-1][3].endswith("the GPU is idle for 6 min (13 samples)")
+
+
+def test_one_busy_sample_begins_anew(driver: Driver, tmp_path: Path) -> None:
+    """Between idle samples one that is busy: the five minutes begin again."""
+    rows = looked(driver, tmp_path, [(30 * i, 80 if i == 6 else 0) for i in range(13)])
+    assert {state for state, *_ in rows} == {"HEALTHY"}
+
+
+def test_one_idle_sample_is_never_a_warning(driver: Driver, tmp_path: Path) -> None:
+    """A single idle sample, or two far apart, with long pauses between the looks: no warning."""
+    busy_then = [(0.0, 90), (1000.0, 0)]
+    assert {state for state, *_ in looked(driver, tmp_path / "a", busy_then)} == {"HEALTHY"}
+    assert {state for state, *_ in looked(driver, tmp_path / "b", [(0.0, 0), (4000.0, 0)])} == {"HEALTHY"}
+
+
+def test_bounds_are_the_configured_ones(driver: Driver, tmp_path: Path) -> None:
+    """`gpu_idle_s` and `gpu_idle_util`: 20 % counts as idle where the bound is 30."""
+    looks = [(30.0 * i, 20) for i in range(5)]
+    assert looked(driver, tmp_path / "a", looks, gpu_idle_s=60, gpu_idle_util=30)[-1][0] == "GPU_IDLE"
+    assert looked(driver, tmp_path / "b", looks, gpu_idle_s=60)[-1][0] == "HEALTHY"
