@@ -32,6 +32,36 @@ def test_one_call_after_the_other_is_split_65_to_35() -> None:
     assert got == {"a": 65, "b": 35}
 
 
+def test_an_old_debt_is_not_paid_back_in_one_go() -> None:
+    """After one endpoint was busy for a thousand calls the split is near 65 to 35 again within a hundred."""
+    r, got = router(max_concurrent=100), Counter[str]()
+    held = [take(r, only="b") for _ in range(35)]
+    for _ in range(1000):
+        r.give(take(r, serving=["a"], only=None), "m")
+    for slot in held:
+        r.give(slot, "m")
+    for _ in range(100):
+        slot = take(r)
+        got[slot.name] += 1
+        r.give(slot, "m")
+    assert 20 <= got["a"] <= 65
+
+
+def test_shares_are_those_of_each_model_and_pinned_calls_are_none() -> None:
+    """What one model, or a call that had no choice, takes does not shift the split of another."""
+    r, got = router(), Counter[str]()
+    for _ in range(50):
+        r.give(take(r, only="b"), "m")
+        other = r.take("other", ["b"], 0.0)
+        assert other is not None
+        r.give(other, "other")
+    for _ in range(100):
+        slot = take(r)
+        got[slot.name] += 1
+        r.give(slot, "m")
+    assert got == {"a": 65, "b": 35}
+
+
 def test_the_whole_limit_holds_over_generous_shares() -> None:
     """Endpoints' own limits that add up to more do not lift the limit of all."""
     r = router([{**e, "max_concurrent": 10} for e in TWO], max_concurrent=4)

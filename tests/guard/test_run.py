@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -89,3 +90,62 @@ def test_no_endpoint_is_told_before_the_launch(project: Callable[..., Live]) -> 
     p.launch("R001")
     assert p.ended("R001")[0] == "blocked"
     assert "the guard has no endpoint to send calls to" in p.kinds("R001", "ended")[0]["note"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the package openai is not installed")
+def test_an_unchanged_openai_script_goes_through(project: Callable[..., Live], faulty: Callable[..., Faulty]) -> None:
+    """The real client, plain, streamed and 20 at once, knows only its environment: no item lost, all of it counted."""
+
+    def behave(n: int, body: dict[str, Any]) -> Any:
+        name = body["messages"][0]["content"]
+        if name == "refused":
+            return 400, error("content_filter"), {}
+        if n in (2, 9, 10):
+            return 429, error("rate_limit_exceeded"), {"Retry-After": "0"}
+        if n == 5:
+            return 503, error("overloaded"), {}
+        if body.get("stream"):
+            return 200, sse(name), {"Content-Type": "text/event-stream", "Content-Length": ""}
+        return 200, completion(f"heard {name}"), {}
+
+    a, b = (faulty(behave, models=["gpt-4o"], delay_s=0.02) for _ in range(2))
+    p = project(
+        {
+            "command": "{{ python }} openai_client.py", "expected": 25, "dryrun": {"skip": "no need"}, "model": "gpt-4o",
+            "endpoints": [{"name": "proxy", "url": a.url}, {"name": "direct", "url": b.url}],
+            "execution": {"dual_backend": True, "max_concurrent_vlm": 6, "vlm_retry_base_delay_s": 0.01},
+        }
+    )  # fmt: skip
+    script = Path(__file__).with_name("openai_client.py").read_text()
+    assert "base_url" not in script and "api_key" not in script and "127.0.0.1" not in script
+    (p.root / "openai_client.py").write_text(script)
+    [(code, said)] = p.launch("R001", OPENAI_API_KEY="").values()
+    assert code == 0 and p.ended("R001")[0] == "done", said + p.log("R001")
+    told = json.loads((p.root / "runs" / "R001" / "work" / "result.json").read_text())
+    assert told["models"] == ["gpt-4o"] and told["refused"] == [400, "content_filter"]
+    names = [*(f"s{i}" for i in range(3)), *(f"t{i}" for i in range(2)), *(f"a{i}" for i in range(20))]
+    assert [(i["id"], i["response"]) for i in told["per_item"]] == [(n, f"heard {n}") for n in names]
+    counts = json.loads((p.root / "runs" / "R001" / "guard.json").read_text())
+    assert counts["program"] == {"items": 26, "answered": 26, "given_up": 0, "retries": counts["retries"], "abandoned": 0}
+    assert counts["calls"] == len(a.seen) + len(b.seen) + 1  # and the list of models
+    assert len(a.seen) + len(b.seen) == 26 + counts["retries"]
+    assert counts["retries"] == counts["rate_limited"] + counts["failed"] >= 4
+    assert (counts["content_policy"], counts["ok"], counts["nulls"]) == (1, 26, 0)
+    assert (counts["prompt_tokens"], counts["completion_tokens"]) == (250, 75)
+    assert a.peak <= 4 and b.peak <= 2 and counts["peak_in_flight"] <= 6
+    validation = json.loads((p.root / "runs" / "R001" / "validation.json").read_text())
+    assert validation["counts"]["guard"] == {k: counts[k] for k in validation["counts"]["guard"]}
+    assert (validation["counts"]["items"], validation["counts"]["content_policy"]) == (25, 1)
+    assert all("authorization" not in h for s in (a, b) for h in s.headers)  # no key of its own: none is sent on
+
+
+def sse(name: str) -> bytes:
+    """A streamed answer as OpenAI sends it, in three parts, the usage last."""
+    parts: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "heard "}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {"content": name}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}},
+    ]
+    about = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
+    lines = [json.dumps({**about, **part}) for part in parts] + ["[DONE]"]
+    return "".join(f"data: {line}\n\n" for line in lines).encode()

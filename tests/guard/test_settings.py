@@ -32,6 +32,7 @@ def test_the_defaults_are_those_of_the_configuration(place: Path) -> None:
     one = made(place, "execution: {guard: true}\nendpoint: {url: 'http://x/v1/'}")
     assert (one.max_concurrent, one.max_retries, one.base_delay_s, one.max_delay_s) == (20, 6, 2.0, 60)
     assert (one.cooldown_s, one.one_at_a_time("Qwen2")) == (60, "qwen*")
+    assert [one.keeps_second_phase(m) for m in ("o4-mini", "o3-2025", "O4mini", "gpt-4o")] == [True, True, True, False]
     assert [e.url for e in one.endpoints] == ["http://x/v1"]
     two = made(place, TWO + "execution: {dual_backend: true}", D_URL="https://d")
     assert two.max_concurrent == 30

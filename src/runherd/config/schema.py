@@ -409,6 +409,8 @@ class Guard(Section):
     """Seconds without a byte after which an endpoint's answer counts as failed."""
     serial: list[str] | None = None
     """Patterns of models that are called one at a time."""
+    second_phase: list[str] | None = None
+    """Patterns of models whose second phase stays on one endpoint: the last listed that serves it, where none names it."""
 
 
 class Evaluator(Section):

@@ -106,21 +106,24 @@ class Dispatcher:
             self.lacks.add((name, model))
         self.counters.event(f"{name} does not serve {own}: dropped for this model")
 
-    def pin(self, call: Call) -> str | None:
-        """The endpoint that a call of a second phase is bound to."""
+    def pin(self, call: Call, serving: Sequence[str]) -> str | None:
+        """The endpoint that a call of a second phase is bound to; `serving` are those that have its model."""
         if not call.second_phase and not call.path.startswith("/responses"):
             return None
-        return next((e.name for e in self.settings.endpoints if call.model in e.second_phase), None)
+        named = next((e.name for e in self.settings.endpoints if call.model in e.second_phase), None)
+        if named is None and serving and self.settings.keeps_second_phase(call.model):
+            return serving[-1]
+        return named
 
     # -- one call ----------------------------------------------------------------
     def carry(self, call: Call) -> Given:
         """Bring a call to its answer. Raises `CallerGone`."""
         self.asked.wait(upstream.CONNECT_TIMEOUT_S + 1)
-        only = self.pin(call)
         tried, avoid, refreshed = 0, None, False
         last: Given | None = None
         while tried <= self.settings.max_retries:
             serving = self.serving(call.model)
+            only = self.pin(call, serving)
             if not serving or (only is not None and only not in serving):
                 return last or _own_answer(404, "model_not_found", f"no endpoint serves the model {call.model!r}")
             slot = self._take(call, serving, only, avoid)

@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     address = f"http://127.0.0.1:{sock.getsockname()[1]}"
     sock.close()
     env = {name: value.replace(ADDRESS, address) for name, value in os.environ.items()}
-    env.setdefault("OPENAI_API_KEY", PLACEHOLDER_KEY)
+    env["OPENAI_API_KEY"] = env.get("OPENAI_API_KEY") or PLACEHOLDER_KEY  # the client refuses to start without
     env["NO_PROXY"] = env["no_proxy"] = ",".join(filter(None, [env.get("NO_PROXY") or env.get("no_proxy"), "127.0.0.1"]))
     for s in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and that would be inherited
         signal.signal(s, signal.SIG_DFL)

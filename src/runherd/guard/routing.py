@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runherd.guard.settings import Endpoint, Settings
 
 NEAR = 0.2  #: loads that differ by less count as equal; then the shares decide
+MEMORY = 128  #: calls of a model that the shares look back on; older ones count less and less
 
 
 @dataclass
@@ -17,7 +18,7 @@ class State:
 
     endpoint: Endpoint
     in_flight: int = 0
-    taken: int = 0  #: calls since the routing last changed, for the shares
+    taken: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  #: by model, for the shares
     failures: int = 0  #: in a row
     down_until: float | None = None  #: circuit open until then (then one call may probe)
     probing: bool = False
@@ -70,21 +71,29 @@ class Router:
         able = [s for s in able if s.endpoint.name != avoid] or able
         if not able:
             return None
-        chosen = self._least(able, caps)
+        chosen = self._least(able, caps, model)
         chosen.probing = chosen.down_until is not None
         chosen.in_flight += 1
-        chosen.taken += 1
+        if only is None:
+            self._remember(chosen, model)
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         if serial:
             self.serial[serial] += 1
         return Slot(chosen.endpoint.name, chosen.probing)
 
-    def _least(self, able: Sequence[State], caps: dict[str, int]) -> State:
+    def _least(self, able: Sequence[State], caps: dict[str, int], model: str) -> State:
         load = {s.endpoint.name: s.in_flight / caps[s.endpoint.name] for s in able}
         least = min(load.values())
         near = [s for s in able if load[s.endpoint.name] <= least + NEAR]
-        return min(near, key=lambda s: s.taken / s.endpoint.weight)
+        return min(near, key=lambda s: s.taken[model] / s.endpoint.weight)
+
+    def _remember(self, chosen: State, model: str) -> None:
+        """Count a call for the shares of its model; a debt from long ago is not paid back in one go."""
+        chosen.taken[model] += 1
+        if sum(s.taken[model] for s in self.states.values()) >= MEMORY:
+            for state in self.states.values():
+                state.taken[model] /= 2
 
     def give(self, slot: Slot, model: str) -> None:
         """Give a slot back; a probe that said nothing of the endpoint (a caller went away) leaves it to the next."""
@@ -128,4 +137,4 @@ class Router:
 
     def _begin_shares(self) -> None:
         for state in self.states.values():
-            state.taken = 0
+            state.taken.clear()

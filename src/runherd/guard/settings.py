@@ -35,7 +35,12 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Settings:
-    """Times in seconds; `serial` holds patterns of models that are called one at a time."""
+    """Times in seconds.
+
+    `serial` holds patterns of models that are called one at a time, `second_phase`
+    of those whose second phase stays on one endpoint: on the one that names the
+    model, else on the last one listed that serves it.
+    """
 
     endpoints: tuple[Endpoint, ...]
     max_concurrent: int = 20
@@ -46,12 +51,21 @@ class Settings:
     failures: int = 3  #: failed calls in a row that open an endpoint's circuit
     timeout_s: float = 600.0
     serial: Sequence[str] = ()
+    second_phase: Sequence[str] = ()
     record: str = ""  #: path of guard.json
     generation: int = 0
 
     def one_at_a_time(self, model: str) -> str | None:
         """The pattern that has this model called one at a time, or None."""
-        return next((p for p in self.serial if fnmatchcase(model.lower(), p.lower())), None)
+        return _matching(self.serial, model)
+
+    def keeps_second_phase(self, model: str) -> bool:
+        """Whether the second phase of this model stays on one endpoint that nobody has named."""
+        return _matching(self.second_phase, model) is not None
+
+
+def _matching(patterns: Sequence[str], model: str) -> str | None:
+    return next((p for p in patterns if fnmatchcase(model.lower(), p.lower())), None)
 
 
 def read(data: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:

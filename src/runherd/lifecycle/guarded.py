@@ -20,7 +20,7 @@ _KEYS = {
     "max_concurrent": "execution.max_concurrent_vlm", "max_retries": "execution.vlm_max_retries",
     "base_delay_s": "execution.vlm_retry_base_delay_s", "max_delay_s": "execution.vlm_retry_max_delay_s",
     "cooldown_s": "guard.cooldown_s", "failures": "guard.failures", "timeout_s": "guard.timeout_s",
-    "serial": "guard.serial",
+    "serial": "guard.serial", "second_phase": "guard.second_phase",
 }  # fmt: skip
 
 
