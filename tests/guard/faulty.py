@@ -26,14 +26,19 @@ def error(code: str) -> dict[str, Any]:
 
 
 class Faulty:
-    """Answers each POST by `behave(n, body)`: n counts from 1. Times are in `delay_s`."""
+    """Answers each POST by `behave(n, body)`: n counts from 1. Times are in `delay_s`.
+
+    A question for its models is answered by `models`, or with the status `listing`;
+    `asked` holds the headers of these questions.
+    """
 
     def __init__(
         self, behave: Callable[[int, dict[str, Any]], Reply] | None = None, *, delay_s: float = 0.0,
-        models: list[str] | None = None, port: int = 0,
+        models: list[str] | None = None, port: int = 0, listing: int | None = None,
     ) -> None:
         self.behave = behave or (lambda n, body: (200, completion(f"answer {body['messages'][0]['content']}"), {}))
         self.delay_s, self.models = delay_s, models
+        self.listing, self.asked = listing, list[dict[str, str]]()
         self.seen: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -48,7 +53,11 @@ class Faulty:
                 pass
 
             def do_GET(self) -> None:
+                outer.asked.append({k.lower(): v for k, v in self.headers.items()})
                 listed = None if outer.models is None else {"data": [{"id": m} for m in outer.models]}
+                if outer.listing is not None:
+                    self.reply(outer.listing, error("refused"), {})
+                    return
                 self.reply(404 if listed is None else 200, listed or error("not_found"), {})
 
             def do_POST(self) -> None:

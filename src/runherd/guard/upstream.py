@@ -114,13 +114,13 @@ def new_token(command: Sequence[str]) -> str:
 
 def send(
     endpoint: Endpoint, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes, timeout_s: float,
-    model: str = "",
+    model: str = "", connect_s: float = CONNECT_TIMEOUT_S,
 ) -> Answer:
     """Send one request; `path` comes after the endpoint's url (`/chat/completions`, with its query). Raises `Broken`."""
     base = urlsplit(endpoint.url.replace("{model}", quote(model, safe="")))
     target, _, query = path.partition("?")
     query = "&".join(q for q in (base.query, query) if q)
-    connection = _connection(base.scheme, base.netloc, base.hostname or "", base.port)
+    connection = _connection(base.scheme, base.netloc, base.hostname or "", base.port, connect_s)
     try:
         connection.connect()
     except OSError as e:
@@ -145,7 +145,9 @@ def send(
     return Answer(response.status, response.getheaders(), response, connection)
 
 
-def _connection(scheme: str, netloc: str, host: str, port: int | None) -> http.client.HTTPConnection:
+def _connection(
+    scheme: str, netloc: str, host: str, port: int | None, connect_s: float
+) -> http.client.HTTPConnection:
     """A connection, through the proxy that the environment names for this host."""
     proxies = urllib.request.getproxies()
     proxy = None if urllib.request.proxy_bypass(netloc) else proxies.get(scheme)
@@ -153,12 +155,12 @@ def _connection(scheme: str, netloc: str, host: str, port: int | None) -> http.c
     first, first_port = (via.hostname or "", via.port) if via else (host, port)
     if scheme == "https":
         secure = http.client.HTTPSConnection(
-            first, first_port, timeout=CONNECT_TIMEOUT_S, context=ssl.create_default_context()
+            first, first_port, timeout=connect_s, context=ssl.create_default_context()
         )
         if via:
             secure.set_tunnel(host, port or 443)
         return secure
-    plain = http.client.HTTPConnection(first, first_port, timeout=CONNECT_TIMEOUT_S)
+    plain = http.client.HTTPConnection(first, first_port, timeout=connect_s)
     if via:
         plain.set_tunnel(host, port or 80)
     return plain

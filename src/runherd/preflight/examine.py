@@ -17,7 +17,7 @@ from runherd.lifecycle.billing import bill
 from runherd.plan import store
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan, needed
-from runherd.preflight import conformance, drift, place
+from runherd.preflight import conformance, drift, guarded_endpoints, place
 from runherd.preflight.findings import Finding
 from runherd.steps.dry_run import cannot_be_small
 from runherd.supervise.place import Place
@@ -32,7 +32,7 @@ def examine(plan: Plan) -> list[Finding]:
     devices, silent = _devices() if any(r.gpus for r in live) else (0, None)
     findings = [f for r in live for f in _of_run(plan, layout, r, specs, devices, silent)]
     findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
-    needed_specs = [specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs]
+    needed_specs = {r.run_id: specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs}
     return findings + list(_of_place(plan, layout, needed_specs))
 
 
@@ -151,13 +151,14 @@ def _smoke(layout: Layout, run: RunPlan, spec: Spec, shows: list[str], limit: in
         yield Finding("conformance", f"{run.run_id}: the smoke run's log does not show {missing!r}", run.run_id)
 
 
-def _of_place(plan: Plan, layout: Layout, specs: list[Spec]) -> Iterator[Finding]:
-    root = Path(plan.root)
+def _of_place(plan: Plan, layout: Layout, by_run: dict[str, Spec]) -> Iterator[Finding]:
+    root, specs = Path(plan.root), list(by_run.values())
     yield from place.disk(root, max((int(s.get("preflight.disk_mib") or 0) for s in specs), default=0))
     yield from place.worktree(layout.root / layout.runs)
     urls = [str(u) for s in specs for u in s.get("preflight.endpoints") or []]
     timeout_s = min((float(s.get("preflight.endpoint_timeout_s") or 5) for s in specs), default=5.0)
     yield from place.endpoints(urls, timeout_s)
+    yield from guarded_endpoints.check(by_run, timeout_s)
     if any(s.get("wandb.enabled") for s in specs):
         yield from place.wandb_login()
     words = {str(s.get("preflight.plan_against_head") or "warn") for s in specs}
