@@ -213,7 +213,7 @@ def test_table(name: str) -> None:
 def test_every_state_is_reached() -> None:
     """The table leaves no state out."""
     assert {second for _, _, second, _ in TABLE.values()} == set(STATES)
-    assert len(RULES) == 11
+    assert len(RULES) == 12
 
 
 def test_suspicion_is_forgotten() -> None:

@@ -301,6 +301,10 @@ def _repeats(e: Evidence) -> Suspicion | None:
 
 def _stale(e: Evidence) -> Suspicion | None:
     ages = {"log": e.log_age_s, "result": e.result_age_s, "progress": e.progress_age_s}
+    if e.wandb is not None:
+        from runherd.monitor.wandb import step_age_s
+
+        ages["W&B"] = step_age_s(e.wandb, e.now)
     known = {k: a for k, a in ages.items() if a is not None}
     if not known or min(known.values()) < e.limits.stale_s:
         return None
@@ -309,8 +313,28 @@ def _stale(e: Evidence) -> Suspicion | None:
         text = f"alive, but nothing has moved for {min(known.values()) / 60:.0f} min"
         return Suspicion("STALE", text, (*lines, _process_line(e)), False, "stale", True, shown=True)
     if e.process == "unknown":
-        text = f"nothing has moved for {min(known.values()) / 60:.0f} min and nobody knows whether it lives"
+        from runherd.monitor.wandb import is_heard_of
+
+        heard = "W&B still hears of it" if is_heard_of(e.wandb) else "nobody knows whether it lives"
+        text = f"nothing has moved for {min(known.values()) / 60:.0f} min and {heard}"
         return Suspicion("UNKNOWN", text, (*lines, _process_line(e)), False, None, None, 0.4, shown=True)
+    return None
+
+
+def _only_wandb(e: Evidence) -> Suspicion | None:
+    """Where nothing of the run can be seen from here, what W&B says is told; it never acts."""
+    seen_here = e.process != "unknown" or e.log_age_s is not None or e.result_age_s is not None
+    if e.wandb is None or seen_here:
+        return None
+    state = e.wandb["state"]
+    if not e.wandb["known"]:
+        text = f"nothing can be seen of it from here, and {e.wandb['why']}"
+        return Suspicion("UNKNOWN", text, (text,), True, None, None, 0.2)
+    if state == "finished":
+        return Suspicion("COMPLETE", "W&B says that it has finished", ("W&B: finished",), True, confidence=0.7)
+    if state in ("failed", "crashed", "killed", "preempted"):
+        text = f"W&B says {state}, and nothing else can be seen of it from here"
+        return Suspicion("DEAD", text, (text,), True, f"wandb-{state}", None, 0.6, "ask")
     return None
 
 
@@ -356,5 +380,5 @@ def _idle(e: Evidence) -> Suspicion | None:
 
 #: In order of weight: the end first, then what stops a run, then what only warns.
 RULES: tuple[Rule, ...] = (
-    *(_complete, _gone, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
+    *(_complete, _gone, _only_wandb, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
 )

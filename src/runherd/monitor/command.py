@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 from runherd import exitcodes
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--checkpoint", action="append", default=[], help="checkpoint file in the form of the result")
     add("--screen", help="name of a screen session to read")
     add("--tmux", help="tmux session or pane to read")
+    add("--wandb", nargs="?", const="auto", metavar="RUN", help="ask W&B too: ENTITY/PROJECT/ID, or the run in the log")
     add("--root", default=".", help="folder of the project (default: here)")
     add("--stale", type=float, help="seconds without a sign after which a live run is stale (1200)")
     add("--json", action="store_true", help="print one JSON object a look")
@@ -49,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     """Look, print, and return the exit code of the worst run."""
     if args.act not in (None, "act", "stop"):  # `--act R001`: the word belongs to what is looked at
         args.what, args.act = [args.act, *args.what], "act"
+    if args.wandb not in (None, "auto") and args.wandb.count("/") != 2:  # `--wandb R001`: likewise
+        args.what, args.wandb = [args.wandb, *args.what], "auto"
     while True:
         targets = [*_targets(args)]
         seen = [_once(target, path, args, len(targets) > 1) for target, path in targets]
@@ -144,7 +148,10 @@ def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
     foreign = [w for w in args.what if _is_file_name(w)]
     runs = [w for w in args.what if w not in foreign]
     found = [_own(args.root, name) for name in runs]
-    if foreign or args.log or args.screen or args.tmux or args.pid:
+    if args.wandb:
+        found = [(replace(target, wandb=args.wandb, wandb_always=True), path) for target, path in found]
+    only_wandb = not runs and args.wandb not in (None, "auto")
+    if foreign or args.log or args.screen or args.tmux or args.pid or only_wandb:
         found.append(_foreign(args, foreign))
     if not found:
         from runherd.errors import fail
@@ -198,7 +205,9 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
             continue
         results.append(os.path.abspath(path))
         results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
-    memory = memories.foreign_path(*results, *map(os.path.abspath, logs), args.screen, args.tmux)
+    memory = memories.foreign_path(
+        *results, *map(os.path.abspath, logs), args.screen, args.tmux, *([args.wandb] if args.wandb else [])
+    )
     pid, start_ticks = _process(args, memories.load(memory))
     alive = None
     if args.screen or args.tmux:
@@ -213,7 +222,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
     name = (
         os.path.basename(files[0])
         if files
-        else args.screen or args.tmux or os.path.basename((logs or ["run"])[0])
+        else args.screen or args.tmux or os.path.basename((logs or [args.wandb or "run"])[0])
     )
     target = Target(
         name=name,
@@ -224,6 +233,8 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         pid=pid,
         start_ticks=start_ticks,
         alive=alive,
+        wandb=args.wandb,
+        wandb_always=bool(args.wandb),
         limits=limits,
     )
     return target, memory

@@ -76,6 +76,7 @@ class Evidence:
     fresh: dict[str, int] = field(default_factory=dict)  #: growth of counters since the look before
     gpu: tuple[tuple[float, float], ...] = ()  #: (time, utilisation in percent), oldest first
     endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
+    wandb: dict[str, Any] | None = None  #: what W&B says, see `wandb.ask`
     limits: Limits = field(default_factory=Limits)
 
     def share_done(self) -> float | None:

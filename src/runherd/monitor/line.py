@@ -51,6 +51,10 @@ def one_line(e: Evidence, judgement: Judgement, name: str | None = None) -> str:
             parts.append(f"Nulls: {e.result.nulls}" + _rate(e, judgement))
         if e.log_age_s is not None:
             parts.append(f"Log: {ago(e.log_age_s)}")
+    if e.wandb is not None:
+        from runherd.monitor.wandb import shown
+
+        parts.append(shown(e.wandb))
     if judgement.state not in ("HEALTHY", "COMPLETE") or judgement.sentence.startswith("suspected"):
         parts.append(judgement.sentence)
     return " | ".join(parts)

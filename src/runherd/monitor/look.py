@@ -34,6 +34,10 @@ def look(
     if target.attempt is not None and memory.get("attempt") != target.attempt:
         memory = {"attempt": target.attempt}  # errors and losses of the attempt before are not this one's
     _sample(target, memory, now)
+    if target.wandb:
+        from runherd.monitor import wandb
+
+        wandb.ask(target.wandb, target.wandb_always, target.logs, memory, now, target.limits.stuck_s)
     evidence = observe(target, memory, now)
     judgement = classify(evidence, memories.previous(memory))
     if judgement.state == "CACHE_COLD" and target.folder:
@@ -111,6 +115,7 @@ def as_json(
         "hits": {k: v["count"] for k, v in counters.get("hits", {}).items()},
         "remaining": remaining(pace(evidence, memory), evidence.done, evidence.total),
         "signs": list(signs_of(target, evidence, memory).values()),
+        "wandb": evidence.wandb,
         "diagnosis": evidence.diagnosis,
     }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from runherd.monitor import logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
-from runherd.monitor.howfar import how_far
+from runherd.monitor.howfar import HowFar, how_far
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
@@ -44,6 +44,8 @@ class Target:
     endpoint: str | None = None
     progress: str | None = None  #: the project's own pattern of progress lines, with groups `done` and `total`
     baseline: str | None = None  #: the baseline's curve.jsonl
+    wandb: str | None = None  #: ENTITY/PROJECT/ID, or "auto"
+    wandb_always: bool = False  #: ask also while the log grows
 
 
 #: keys of `monitor:` -> bounds of the decision
@@ -78,6 +80,8 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     result, result_age = _results(target, memory, now, alive)
     files = progressfiles.read(target.progress_files, memory.setdefault("files", {}))
     at = how_far(result, files, counters.get("progress"), target.expected, bool(target.results))
+    if at.done is None and (memory.get("wandb") or {}).get("last_step") is not None:
+        at = HowFar(int(memory["wandb"]["last_step"]), None, "steps")
     progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
     points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
@@ -107,6 +111,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         fresh=fresh,
         gpu=tuple((t, u) for t, u in memory.get("gpu", ())),
         endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
+        wandb=memory.get("wandb"),
         limits=target.limits,
     )
 

@@ -52,6 +52,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         gpus=tuple(str(g) for g in command.get("gpus") or ()),
         endpoint=monitor.get("endpoint") or (data.get("endpoint") or {}).get("url"),
         progress=monitor.get("progress"),
+        wandb="auto" if (data.get("wandb") or {}).get("enabled") else None,
         baseline=_baseline(run_dir, data),
     )
 

@@ -38,9 +38,18 @@ def signs(
         "PLATEAU": _plateau(e),
         "SPIKE": _spike(e),
         "LR_SCHEDULE": off_schedule(e.points, declared) if declared.get("schedule") else _schedule(e, spec),
+        "WANDB": _wandb(e),
         "BASELINE_LEFT": leaves_baseline(e.points, baseline, monitor.get("baseline") or {}),
     }
     return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def _wandb(e: Evidence) -> str | None:
+    if e.wandb is None:
+        return None
+    from runherd.monitor.wandb import sentence
+
+    return sentence(e.wandb, e.process)
 
 
 #: keys of `monitor.lr` -> names of the same under `params:`, for what is not declared
