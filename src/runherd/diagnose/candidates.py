@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from runherd.diagnose import tracebacks
+from runherd.diagnose import remains, tracebacks
 from runherd.diagnose.catalogue import Signature
 from runherd.diagnose.cause import Cause, of_exception, of_signature
 from runherd.diagnose.lines import MILD
@@ -21,6 +21,7 @@ CONSEQUENCE = 2  #: from this rank on it is what something else led to
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
 LAST_RANK = 9
 LAST_WORDS = 12  #: lines from the end, where an error line that nothing explains is still told
+TRIED_LINES = 30  #: before a program gave up
 SAID_BELOW = 6  #: lines under an exception that may still be its message
 
 #: Exceptions that are a mistake in the code whatever they say.
@@ -36,6 +37,12 @@ _REPORTS = re.compile(
     r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b"
+)
+#: An exception that tells of retries: what was tried in vain stands in it, or before it.
+_GAVE_UP = re.compile(
+    r"(?i)\b(?:after|all|exceeded|exhausted|reached) (?:\S+ ){0,3}(?:attempts?|retries|tries)\b"
+    r"|\b(?:retries|attempts) (?:exhausted|exceeded|failed)|\bgiv(?:e|ing|en) up\b|^RetryError\["
+    r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
 )
 _LOG_LINE = re.compile(
     r"^\W*(?:\d{2,4}[-/:]\d\d|(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b"
@@ -85,8 +92,9 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
         return
     begin = max(near, scene.last_progress + 1)
     known = set()
+    told = {i for r in scene.raised for i in _below(scene, r)} | scene.inside
     for i, signature in scene.hits:
-        if i not in scene.inside and i >= begin and not signature.fatal:
+        if i not in told and i >= begin and not signature.fatal:
             mild = MILD.search(scene.lines[i].text) is not None
             if mild and not scene.exit.known:
                 continue
@@ -123,6 +131,9 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
     while first > 0 and found[first].chained:
         first -= 1
     chain = found[first : n + 1]
+    person = scene.catalogue.by_id.get("keyboard-interrupt") if chain[-1].name == "KeyboardInterrupt" else None
+    if person:  # whatever it was busy with when the person came
+        return (2 * person.order, 0, chain[-1].begin), of_signature(person, (chain[-1].end,), 0.95, chain[-1])
     elsewhere = int(scene.failing_rank is not None and chain[0].label != "" and not _is_rank(chain[0], scene))
     known = [(s, r) for r in chain for s in _signatures_in(scene, r)]
     known.sort(key=lambda pair: pair[0].order)
@@ -136,6 +147,11 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
             cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
             return (2 * family.order, elsewhere, raised.begin), cause
     origin = chain[0]
+    in_vain = _tried(scene, chain[-1]) if _GAVE_UP.search(chain[-1].message) else None
+    if in_vain:
+        signature, i = in_vain
+        cause = of_signature(signature, (i, origin.end), 0.7, chain[-1], _frame(chain[-1], chain))
+        return (2 * signature.order, elsewhere, origin.begin), cause
     cause = of_exception(origin, _frame(origin, chain), 0.9 if scene.exit.known else 0.8)
     return (REPORT if _only_tells(scene, origin) else 0, elsewhere, origin.begin), cause
 
@@ -146,12 +162,13 @@ def _only_tells(scene: Scene, raised: Raised) -> bool:
         return True
     if not raised.message and raised.name in ("SystemError", "RuntimeError", "Exception"):
         return any(line.text.strip() for line in scene.lines[raised.end + 1 :])
-    return raised.name not in PLAIN_BUGS and _REPORTS.search(raised.message) is not None
+    tells = _REPORTS.search(raised.message) or _GAVE_UP.search(raised.message)
+    return raised.name not in PLAIN_BUGS and tells is not None
 
 
 def _family(scene: Scene, raised: Raised) -> Signature | None:
     """Return the family of an exception, of one that its message names, or of its message's further lines."""
-    if raised.name in PLAIN_BUGS:
+    if raised.name in PLAIN_BUGS or _GAVE_UP.search(raised.message):
         return None
     found = scene.catalogue.of_exception(raised.text)
     if found is None and tracebacks.SURE.match(raised.message):
@@ -167,10 +184,25 @@ def _below(scene: Scene, raised: Raised) -> list[int]:
         text = scene.lines[i].text
         if not text.strip() or tracebacks.HEADER in text or _LOG_LINE.match(text):
             break
-        if raised.label and raised.label not in text[:40]:
+        if (raised.label and raised.label not in text[:40]) or tracebacks.SURE.match(tracebacks.unlabelled(text)):
             break
         out.append(i)
     return out
+
+
+def _tried(scene: Scene, raised: Raised) -> tuple[Signature, int] | None:
+    """Return what the last lines before a program gave up say of what it tried, retried or not."""
+    for i in range(raised.begin - 1, max(-1, raised.begin - 1 - TRIED_LINES), -1):
+        text = scene.lines[i].text
+        low = text.lower()
+        near = (s for word, found in scene.catalogue.by_word.items() if word in low for s in found)
+        known = next((s for s in near if s.matches(text, even_retried=True)), None)
+        if known is None:
+            named = remains.NAME.search(text)
+            known = scene.catalogue.of_exception(f"{named[0]}: ") if named else None
+        if known:
+            return known, i
+    return None
 
 
 def _is_rank(raised: Raised, scene: Scene) -> bool:
@@ -179,13 +211,20 @@ def _is_rank(raised: Raised, scene: Scene) -> bool:
 
 def _signatures_in(scene: Scene, raised: Raised) -> list[Signature]:
     """Signatures that the exception's own lines show (frames and source lines do not count)."""
+    if _GAVE_UP.search(raised.message):  # what it gave up on counts, not how
+        return list(scene.catalogue.of_line(raised.message))
     end = raised.end + tracebacks.MESSAGE_LINES
     below = set(_below(scene, raised)) if raised.name not in PLAIN_BUGS else set()
-    return [
+    own = [s for i, s in scene.hits if i == raised.end]
+    of_ranks = any(s.cls == "DISTRIBUTED" for s in own)  # the network's words are details of it then
+    more = [
         s
         for i, s in scene.hits
-        if i == raised.end or (raised.end < i <= end and (_goes_on(scene, raised, i) or (i in below and not s.fatal)))
+        if raised.end < i <= end
+        and (_goes_on(scene, raised, i) or (i in below and not s.fatal))
+        and not (of_ranks and s.cls in ("NETWORK", "PROXY_DOWN"))
     ]
+    return own + more
 
 
 def _goes_on(scene: Scene, raised: Raised, i: int) -> bool:

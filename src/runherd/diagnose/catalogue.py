@@ -21,6 +21,7 @@ COMPILED = Path(__file__).with_name("signatures.json")
 CLASSES = (
     *("OOM", "CODE_BUG", "API_QUOTA", "PROXY_DOWN", "DIVERGED", "CACHE_COLD"),
     *("ENVIRONMENT", "NETWORK", "DISTRIBUTED", "HARDWARE", "DEAD", "STOPPED"),
+    "UNKNOWN",  # a launcher's word that something failed, where nothing says what
 )
 SCOPES = ("line", "exception")  #: what a signature is held against
 RESTARTS = ("yes", "no", "maybe")  #: whether the same again can go well without a person
@@ -54,10 +55,11 @@ class Signature:
     def _patterns(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
         return [re.compile(p) for p in self.match], [re.compile(p) for p in self.unless]
 
-    def matches(self, text: str) -> bool:
-        """Tell whether one clean line shows this cause."""
+    def matches(self, text: str, *, even_retried: bool = False) -> bool:
+        """Tell whether one clean line shows this cause; `even_retried`: exceptions to it do not count."""
         match, unless = self._patterns
-        return any(p.search(text) for p in match) and not any(p.search(text) for p in unless)
+        shown = any(p.search(text) for p in match)
+        return shown and (even_retried or not any(p.search(text) for p in unless))
 
 
 @dataclass(frozen=True)

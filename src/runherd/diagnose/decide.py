@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from runherd.diagnose import exits
-from runherd.diagnose.candidates import Ranked, rank_all
+from runherd.diagnose.candidates import REPORT, Ranked, rank_all
 from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.lines import Line
-from runherd.diagnose.scene import Scene, look
+from runherd.diagnose.scene import Scene, diverged, look
 
 LAST_LINES = 5  #: shown where nothing says why
 
@@ -30,8 +30,13 @@ def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Cata
     ranked = rank_all(scene)
     if scene.exit.clean:
         return _clean(ranked)
-    if ranked:
-        return min(ranked, key=lambda pair: pair[0])[1]
+    best = min(ranked, key=lambda pair: pair[0]) if ranked else None
+    if best is None or best[0][0] >= REPORT:
+        by_loss = _diverged(scene)
+        if by_loss:
+            return by_loss
+    if best:
+        return best[1]
     if scene.exit.signal is not None:
         return _signalled(scene)
     return _unknown(scene)
@@ -46,6 +51,13 @@ def _system(scene: Scene) -> Cause | None:
         text = "reached the time limit that is configured for it"
         return Cause("DEAD", "time-limit", text, 0.98, suggestion="Raise execution.wall_time.", restart="yes")
     return None
+
+
+def _diverged(scene: Scene) -> Cause | None:
+    """The losses that were reported last, where nothing better is known and nobody stopped it."""
+    signature = scene.catalogue.by_id.get("loss-not-finite")
+    at = diverged(scene) if scene.exit.by_itself and signature else None
+    return of_signature(signature, (at,), 0.7) if signature and at is not None else None
 
 
 def _clean(ranked: list[Ranked]) -> Cause:

@@ -26,6 +26,7 @@ _NAME = (
     r"|Expired|Throttled|Aborted|Exceeded|Refused|Invalid|Missing|Mismatch|Conflict)\b"
     r"|(?:[a-z_]\w*\.)+(?:error|timeout|gaierror|herror)\b|(?:\w+\.)*(?:errors?|exceptions?|exc|errorfactory)\.[A-Z]\w+"
 )
+NAME = re.compile(_NAME)
 _ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)?:\s?(?P<message>\S.*)")
 _BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
 _WHAT = re.compile(r"^\s*what\(\):\s+(?P<message>.+)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,12 @@ from runherd.diagnose.lines import OF_A_TEST, Line
 from runherd.diagnose.tracebacks import Raised
 from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
 
+SHAPE_LINES = 300  #: before and after a complaint, in which lines are compared
+SHAPES = 2  #: of one shape, that make a habit
+_NUMBERS = re.compile(r"[\d.,:%/-]+")
+NOT_FINITE = 3
+_NORM = re.compile(r"(?i)grad_norm['\"]?\s*[:=]\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
+_LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
 _DONE = re.compile(
@@ -67,7 +74,7 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)} | {r.end for r in rest}
     last = _last_progress(lines, complaints)
     if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
-        last = max(last, series_end([line.text for line in lines]), _said_done(lines))
+        last = max(last, series_end([line.text for line in lines]), _said_done(lines), _went_on(lines, complaints))
     return Scene(lines, ended, catalogue, raised, rest, hits, frozenset(inside), last, _failing_rank(lines))
 
 
@@ -91,6 +98,21 @@ def _said_done(lines: Sequence[Line]) -> int:
     return -1
 
 
+def _went_on(lines: Sequence[Line], complaints: set[int]) -> int:
+    """Return where lines of the same shapes as before the last complaint stand again, or -1."""
+    near = [i for i in complaints if i >= len(lines) - SHAPE_LINES]
+    if not near:
+        return -1
+    last = max(near)
+    shapes = Counter(_shape(line.text) for line in lines[max(0, last - SHAPE_LINES) : last])
+    again = [i for i in range(last + 1, len(lines)) if shapes[_shape(lines[i].text)] >= SHAPES]
+    return again[-1] if len(again) >= SHAPES else -1
+
+
+def _shape(text: str) -> str:
+    return _NUMBERS.sub("#", text[:120]).strip()
+
+
 def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
     """Whether this line counts no further than one before the last complaint did."""
     now = None if RECOVERED.search(lines[at].text) else mark(lines[at].text)
@@ -106,6 +128,21 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
         if before and (before.unit, before.total) == (now.unit, now.total):
             return now.done <= before.done
     return False
+
+
+def diverged(scene: Scene) -> int | None:
+    """Return the line of the last loss, where the last three that were reported are not finite."""
+    seen = []
+    for i in range(len(scene.lines) - 1, max(-1, len(scene.lines) - 1 - SHAPE_LINES), -1):
+        found = _LOSS.search(scene.lines[i].text)
+        if found:
+            zero = found["value"].strip("-'\"") == "0" and _NORM.search(scene.lines[i].text)
+            if found["value"].lower().lstrip("-") not in ("nan", "inf") and not zero:
+                return None
+            seen.append(i)
+            if len(seen) == NOT_FINITE:
+                return seen[0]
+    return None
 
 
 def _failing_rank(lines: Sequence[Line]) -> str | None:

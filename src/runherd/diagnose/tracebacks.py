@@ -15,7 +15,7 @@ FOREIGN_LINES = 40  # of other processes between the lines of a traceback, where
 #: What launchers and log handlers put before each line of a program.
 _LABEL = re.compile(
     r"(?:\[(?:rank|default|worker|node)?[ _-]?\d+\]:? ?"
-    r"|\((?:[\w.:<>+-]+ )*pid=\d+(?:, ip=[\d.]+)?\) ?"
+    r"|\((?:[\w.:<>=+-]+ )*pid=\d+(?:, ip=[\d.]+)?\) ?"
     r"|\d+: "
     r"|[\w.-]+\s*\| ?)+"
 )
