@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,23 +32,24 @@ def own_table(root: Path, text: str) -> None:
 
 
 def test_every_shipped_price_has_a_source() -> None:
-    """Each list says where it is from and of when; each price is a positive number."""
+    """Each list names the vendor's page, the day and the copy that was read; each price is a positive number."""
+    dated = re.compile(r"https://\S+ (on|in) 20\d\d-\d\d(-\d\d)?, read in https://\S+")
     table = prices.load(Path("/nonexistent"), SHIPPED)
     for entry in table["providers"].values():
-        assert "list prices of 20" in entry["source"] and all(p > 0 for p in entry["usd_per_gpu_hour"].values())
+        assert dated.match(entry["source"]) and all(p > 0 for p in entry["usd_per_gpu_hour"].values())
     for entry in table["tokens"].values():
-        assert "list prices of 20" in entry["source"] and 0 < entry["input"] < entry["output"]
+        assert dated.match(entry["source"]) and 0 < entry["input"] < entry["output"]
 
 
 def test_the_more_particular_price_wins() -> None:
     """Patterns are tried in order, so that an 80 GB card is not priced as a smaller one; unknown cards have none."""
     table = prices.load(Path("/nonexistent"), SHIPPED)
     got = {n: prices.per_gpu_hour(table, "modal", "h", n) for n in ("NVIDIA A100-SXM4-80GB", "NVIDIA A100-SXM4-40GB", "X")}
-    assert [p and p.usd for p in got.values()] == [2.5, 2.1, None]
+    assert [p and p.usd for p in got.values()] == [2.4984, 2.0988, None]
     assert prices.per_gpu_hour(table, "local", "h", "NVIDIA A100-SXM4-80GB") is None
     assert prices.of_gpus(table, "modal", "h", ["NVIDIA A100-SXM4-80GB", "X"]) is None
     mixed = prices.of_gpus(table, "modal", "h", ["NVIDIA A100-SXM4-80GB", "NVIDIA A100-SXM4-40GB"])
-    assert mixed is not None and mixed.usd == pytest.approx(2.3)
+    assert mixed is not None and mixed.usd == pytest.approx((2.4984 + 2.0988) / 2)
 
 
 def test_a_projects_own_prices_come_first(tmp_path: Path) -> None:
@@ -58,7 +60,7 @@ def test_a_projects_own_prices_come_first(tmp_path: Path) -> None:
     )
     table = prices.load(tmp_path, SHIPPED)
     assert prices.per_gpu_hour(table, "modal", "gpu-7", "NVIDIA H100") == prices.Price(0.9, "own")
-    assert prices.per_gpu_hour(table, "modal", "other", "NVIDIA H100").usd == 3.95  # type: ignore[union-attr]
+    assert prices.per_gpu_hour(table, "modal", "other", "NVIDIA H100").usd == 3.9492  # type: ignore[union-attr]
     assert prices.per_million_tokens(table, "gpt-4o") == prices.TokenPrice(1, 2, "own")
     assert prices.per_million_tokens(table, "gpt-4o-mini").source == "own"  # type: ignore[union-attr]
     assert prices.per_million_tokens(table, "o3-mini-high").input == 1.1  # type: ignore[union-attr]
@@ -98,10 +100,10 @@ def run_of_two_attempts(place: Place, **execution: Any) -> history.History:
 
 
 def test_dollars_by_the_list_and_by_the_runs_own_price(place: Place) -> None:
-    """1.5 GPU-hours at 3.95, with the list named; a price in the configuration beats it."""
+    """1.5 GPU-hours at 3.9492, with the list named; a price in the configuration beats it."""
     h = run_of_two_attempts(place)
     bill = billing.bill(place, h)
-    assert (bill["gpu_hours"], bill["usd"], bill["usd_gpu"]) == (1.5, 5.925, 5.925)
+    assert (bill["gpu_hours"], bill["usd"], bill["usd_gpu"]) == (1.5, 5.924, 5.924)
     assert "modal.com" in bill["attempts"][0]["usd_source"]
     write_json(place.layout.spec("R1"), {"data": {"execution": {"usd_per_gpu_hour": 2}}})
     assert billing.bill(place, h)["usd"] == 3.0
