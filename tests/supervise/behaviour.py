@@ -67,6 +67,17 @@ def slow_and_quiet(_: int) -> None:
     well(1)
 
 
+def waits_then_fails(_: int) -> None:
+    slow_and_quiet(1)
+    raise ValueError("shapes (3,4) and (5,) do not fit")
+
+
+def waits_then_is_killed(started: int) -> None:
+    slow_and_quiet(1)
+    if started == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def recovers_from_oom(_: int) -> None:
     say("step 1/4 loss 1.0")
     say("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")

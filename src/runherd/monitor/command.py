@@ -23,8 +23,6 @@ from runherd.monitor.classify import Judgement
 from runherd.monitor.line import exit_code, explained, one_line, sign_lines
 from runherd.monitor.observe import Target, limits_of
 
-ENDED = ("COMPLETE", "DEAD", "BLOCKED")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `runherd monitor` to a parser."""
@@ -62,19 +60,21 @@ def run(args: argparse.Namespace) -> int:
         time.sleep(args.interval)
 
 
-def _over(judgement: Judgement) -> bool:
-    return judgement.state in ENDED or (
-        judgement.state not in ("HEALTHY", "STALE", "GPU_IDLE", "HIGH_NULL_RATE")
-        and judgement.action != "look_again"
-    )
+def _over(judgement: Judgement, supervised: bool) -> bool:
+    """Whether nothing more will come: for a run with a supervisor, once its record says so."""
+    if supervised or judgement.action == "look_again":
+        return False
+    return judgement.state not in ("HEALTHY", "STALE", "GPU_IDLE", "HIGH_NULL_RATE")
 
 
 def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> tuple[int, bool]:
     """Look once, act where that was asked for, print; return the exit code, and whether nothing more will come."""
     # A supervisor's counts and suspicions are its own: whoever looks beside it leaves no trace in them.
-    evidence, judgement, memory = looks.look(target, memory_path, keep=not _supervised(memory_path))
-    judgement = _as_recorded(memory_path, judgement)
-    code, over, acted = exit_code(judgement), _over(judgement), None
+    supervised = _supervised(memory_path)
+    evidence, judgement, memory = looks.look(target, memory_path, keep=not supervised)
+    recorded = _recorded(memory_path, judgement)
+    judgement = recorded or judgement
+    code, over, acted = exit_code(judgement), recorded is not None or _over(judgement, supervised), None
     if args.act:
         acted = _act(target, judgement, memory, memory_path, args)
         code = code if acted.code is None else acted.code
@@ -129,19 +129,24 @@ def _is_own(memory_path: str) -> bool:
     return os.path.basename(memory_path) == "monitor.json"
 
 
-def _as_recorded(memory_path: str, judgement: Judgement) -> Judgement:
-    """A run of ours that has ended otherwise than well is what its record says, whatever its log looks like."""
+def _recorded(memory_path: str, judgement: Judgement) -> Judgement | None:
+    """A run of ours that has ended is what its record says, whatever its log looks like; None while it has not."""
     events = os.path.join(os.path.dirname(memory_path), "events.jsonl")
-    if not os.path.isfile(events):
-        return judgement
+    if not _is_own(memory_path) or not os.path.isfile(events):
+        return None
     from pathlib import Path
 
     from runherd import history, ledger
 
     ended = history.of(ledger.read(Path(events))).ended
-    if ended is None or ended.status == "done":
+    if ended is None:
+        return None
+    said = f"{ended.status}: {ended.note or ended.result_text}"
+    if ended.status != "done":
+        return Judgement("BLOCKED", said, what_would_change_it="TODO in its cell")
+    if judgement.state == "COMPLETE":
         return judgement
-    return Judgement("BLOCKED", f"{ended.status}: {ended.note}", what_would_change_it="TODO in its cell")
+    return Judgement("COMPLETE", said, (said,), judgement.what_would_change_it, "none")
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
