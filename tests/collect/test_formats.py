@@ -3,8 +3,9 @@
 `data/wandb`, `data/tensorboard` and `data/inspect` were written by the tools
 themselves (wandb 0.31, tensorboardX 2.6, inspect_ai 0.3.285 with its mock
 model; `killed.eval` by a run that died), `data/mlflow` by mlflow 3.17 (tables
-that are not read were dropped to keep it small). The others are in the tools' form,
-written here.
+that are not read were dropped to keep it small). The others are written here in
+the tools' form, as older versions had it too; for files of the tools themselves
+see `test_real_files.py`.
 """
 
 from __future__ import annotations

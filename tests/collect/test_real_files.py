@@ -246,17 +246,20 @@ def test_opencompass_killed_and_failed(tmp_path: Path) -> None:
     assert told("opencompass")["failed"]["exit_code"] == 0
 
 
-@pytest.mark.parametrize(("shard", "said"), [(0, "shard 0 of the predictions for sums is not there"), (1, "20 are there")])
+@pytest.mark.parametrize(
+    ("shard", "said"),
+    [
+        (0, "shard 0 of the predictions for sums is not there"),
+        (1, "sums was judged on 30 predictions, 15 are there"),
+    ],
+)
 def test_opencompass_lost_shard(tmp_path: Path, shard: int, said: str) -> None:
     """A shard that is gone is missed, be it the first or the last."""
     work = tmp_path / "work"
     shutil.copytree(DATA / "opencompass/full", work)
-    for path in work.rglob(f"predictions/*/sums_{shard}.json"):
-        path.unlink()
+    next(work.rglob(f"predictions/*/sums_{shard}.json")).unlink()
     got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
-    assert not got.complete and "sums" in str(got.missing)
-    if shard == 1:
-        assert got.missing == "sums was judged on 30 predictions, 15 are there"
+    assert got.missing == said
 
 
 # -- VLMEvalKit -------------------------------------------------------------------------
@@ -303,7 +306,7 @@ def test_vlmevalkit_fewer_predictions_than_were_judged(tmp_path: Path, name: str
         said = "tiny-vlm_tiny_mcq.tsv has 23 predictions, but 24 were judged"
     else:
         next(work.rglob("tiny-vlm_tiny_two.xlsx")).unlink()
-        said = "tiny_two is said to be done, but its predictions are not there"
+        said = "tiny_two is said to be done, but its predictions are not there, or older than this run"
     got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
     assert got.missing == said
 

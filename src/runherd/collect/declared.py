@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from runherd.collect.findings import Finding
 from runherd.collect.items import normal
 from runherd.collect.jsonstream import NanCounter, finite
 from runherd.collect.reading import Reading, Request, Sink, not_finite
@@ -30,12 +31,15 @@ def read_jmespath(path: Path, request: Request, sink: Sink) -> Reading:
     lost = []
     for name, expression in compiled.items():
         value = expression.search(data)
-        if name == "items":
-            for number, row in enumerate(value or ()):
-                sink.item(normal(row, number))
-        elif name == "history":
-            for row in value or ():
-                sink.point(row)
+        if name in ("items", "history"):
+            if not isinstance(value, list):
+                reading.missing = f"{path.name} has no list at collect.{name} ({expression.expression})"
+                continue
+            for number, row in enumerate(value):
+                if name == "items":
+                    sink.item(normal(row, number))
+                elif isinstance(row, dict):
+                    sink.point(row)
         elif isinstance(value, int | float):
             reading.metrics[name.removeprefix("metrics.")] = finite(value)
         else:
@@ -80,18 +84,25 @@ def read_stdout(path: Path, request: Request, sink: Sink) -> Reading:
     take = request.settings.get("take") or "last"
     if take not in TAKES:
         raise fail("unknown choice", where="collect.take", value=take, allowed=", ".join(TAKES))
-    reading, odd = Reading(files=[path]), 0
+    reading, odd, cut = Reading(files=[path]), 0, []
     found: dict[str, list[float | None]] = {name: [] for name in patterns}
     with path.open("r", encoding="utf-8", errors="replace") as f:
         for line in f:
             for name, pattern in patterns.items():
                 for match in pattern.finditer(line[:20_000]):
+                    if match[1] is None:
+                        continue
+                    if match.end(1) == len(line):  # the last line, without its end: digits may be missing
+                        cut.append(name)
                     value = _number(match)
                     odd += value is None
                     found[name].append(value)
     for name, values in found.items():
         if values:
             reading.metrics[name] = _choose(values, take)
+    if cut:
+        said = f"{path.name} ends within the value of {', '.join(cut)}: the line may be cut"
+        reading.findings.append(Finding("cut", "WARN", said))
     if odd:
         reading.findings.append(not_finite(odd))
     lost = [f"{name} ({patterns[name].pattern})" for name, values in found.items() if not values]

@@ -89,9 +89,9 @@ def _is_mlflow(path: Path, start: bytes, keys: Keys) -> bool:
 
 
 def _is_tensorboard(path: Path, start: bytes, keys: Keys) -> bool:
-    from runherd.collect.tensorboard import is_events
+    from runherd.collect.tensorboard import HEAD, is_events
 
-    return is_events(start)
+    return is_events(start) or (".tfevents." in path.name and len(start) < HEAD)
 
 
 def _is_inspect_eval(path: Path, start: bytes, keys: Keys) -> bool:

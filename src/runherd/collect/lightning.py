@@ -73,9 +73,10 @@ def versions(path: Path, request: Request) -> list[Path]:
 def _rows(path: Path, reading: Reading) -> list[Point]:
     raw = path.read_bytes()
     rows = list(csv.reader(io.StringIO(raw.decode("utf-8", "replace"), newline="")))
-    if raw and not raw.endswith(b"\n"):
+    if not raw.endswith(b"\n"):
         rows = rows[:-1]
-        reading.findings.append(Finding("cut", "WARN", f"the last line of {path.name} is cut"))
+        said = f"the last line of {path.name} is cut" if raw else f"{path.parent.name}/{path.name} is empty"
+        reading.findings.append(Finding("cut", "WARN", said))
     header, points = (rows[0] if rows else []), []
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):

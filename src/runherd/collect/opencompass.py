@@ -107,12 +107,12 @@ def _dataset(file: Path, shards: list[Path], reading: Reading, sink: Sink, nans:
     verdicts = dict(_verdicts(data.get("details")))
     offset = 0
     for number, shard in enumerate(shards):
-        if len(shards) > 1 and shard.stem != f"{file.stem}_{number}":
-            reading.missing = f"shard {number} of the predictions for {file.stem} is not there"
+        if shard.stem not in (file.stem, f"{file.stem}_{number}"):
+            reading.missing = reading.missing or f"shard {number} of the predictions for {file.stem} is not there"
         predictions = _load(shard, reading, nans)
         if predictions is not None:
             offset += _items(predictions, verdicts, file.stem, sink, offset)
-    if shards and verdicts and offset != len(verdicts):
+    if shards and verdicts and offset != len(verdicts) and reading.missing is None:
         reading.missing = f"{file.stem} was judged on {len(verdicts)} predictions, {offset} are there"
 
 

@@ -20,6 +20,7 @@ from runherd.collect.protowire import Malformed, fields, float32, float64, signe
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
 
 MAX_RECORD = 1 << 28
+HEAD = 12  #: bytes before a message: its length and the length's checksum
 START = 1  #: the status of a session log that a writer begins with which knows where it goes on
 _POLYNOMIAL = 0x82F63B78  # CRC-32C, reversed
 
@@ -48,9 +49,9 @@ def masked_crc(data: bytes) -> int:
 
 def is_events(start: bytes) -> bool:
     """Tell an event file by its first record's length and checksum."""
-    if len(start) < 12:
+    if len(start) < HEAD:
         return False
-    length, crc = struct.unpack("<QI", start[:12])
+    length, crc = struct.unpack("<QI", start[:HEAD])
     return bool(0 < length < MAX_RECORD and masked_crc(start[:8]) == crc)
 
 
@@ -61,8 +62,8 @@ class Cut(Exception):
 def records(path: Path) -> Iterator[bytes]:
     """Yield the messages of a file; raises `Cut` at an unfinished or broken one."""
     with path.open("rb") as f:
-        while head := f.read(12):
-            if len(head) < 12:
+        while head := f.read(HEAD):
+            if len(head) < HEAD:
                 raise Cut
             length, crc = struct.unpack("<QI", head)
             if length >= MAX_RECORD or masked_crc(head[:8]) != crc:
@@ -167,6 +168,7 @@ def load(path: Path) -> File:
                 series[found.step] = finite(value)
     except (Cut, Malformed, struct.error):
         out.cut = True
+    out.cut = out.cut or not out.began  # even a file without a single value begins with a record
     return out
 
 

@@ -60,7 +60,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     for table in found:
         _dataset(table, _data_of(table, reading.model), found, request, reading, sink)
     for name, told in _datasets(status).items():
-        _told(name, told, path.parent, reading)
+        _told(name, told, reading)
     reading.written_at = epoch(status.get("updated_at"))
     return reading
 
@@ -92,9 +92,11 @@ def _tables(path: Path, request: Request, status: Mapping[str, Any]) -> list[Pat
     named = {Path(str(t.get("prediction_file", ""))).name for t in _datasets(status).values()}
 
     def ours(other: Path) -> bool:
-        if other.name not in named and (model is None or not other.stem.startswith(f"{model}_")):
-            return False
         if other.suffix != path.suffix or _judged_name(other) or not is_fresh(other, request.parts_since):
+            return False
+        if other.name in named:
+            return True
+        if model is None or not other.stem.startswith(f"{model}_"):
             return False
         return {"index", "prediction"} <= set(tables.columns(other)) or not _readable(other)
 
@@ -119,7 +121,9 @@ def _dataset(
     except NotATable as error:
         reading.missing = f"{path.name} is not whole: {error}"
         return
-    if judged and len(judged) != count:
+    if not count:
+        reading.missing = f"{path.name} has no predictions"
+    elif judged and len(judged) != count:
         reading.missing = f"{path.name} has {count} predictions, but {len(judged)} were judged"
     scored = False
     for end in SCORES:
@@ -159,7 +163,7 @@ def _judged(path: Path, others: list[Path], request: Request) -> dict[str, Any]:
     return {}
 
 
-def _told(name: str, told: Mapping[str, Any], folder: Path, reading: Reading) -> None:
+def _told(name: str, told: Mapping[str, Any], reading: Reading) -> None:
     """Take over what the tool says of a data set that it has not finished, or that has failed."""
     reason = told.get("skip_reason")
     if told.get("error_message"):
@@ -170,8 +174,8 @@ def _told(name: str, told: Mapping[str, Any], folder: Path, reading: Reading) ->
         reading.missing = f"{name} has no result: {reason}"
     elif reason:
         reading.findings.append(Finding("skipped", "WARN", f"{name} was not evaluated: {reason}"))
-    elif not (folder / Path(str(told.get("prediction_file", ""))).name).is_file():
-        reading.missing = f"{name} is said to be done, but its predictions are not there"
+    elif Path(str(told.get("prediction_file", ""))).name not in {p.name for p in reading.files}:
+        reading.missing = f"{name} is said to be done, but its predictions are not there, or older than this run"
 
 
 def _scores(path: Path, prefix: str, reading: Reading) -> None:
