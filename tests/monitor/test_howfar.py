@@ -100,3 +100,19 @@ def test_the_pace_is_not_mixed_between_counts(tmp_path: Path) -> None:
     (run / "work" / "result.json").write_text('{"per_item": [{"id": 1, "response": "A"}]}')
     tick(str(run), alive=True)
     assert [done for _, done in json.loads((run / "monitor.json").read_text())["history"]] == [1]
+
+
+def test_causes_of_ones_own(tmp_path: Path) -> None:
+    """`monitor.signatures`, one file or several: their causes are counted in a living run, too."""
+    files = []
+    for name in ("license", "robot"):
+        path = tmp_path / f"{name} 'x'.yaml"
+        path.write_text(
+            f"- id: {name}\n  class: ENVIRONMENT\n  cause: no {name}\n  words: [{name}]\n  match: ['no {name}']\n"
+            f"  restart: maybe\n  remedy: Get one.\n"
+        )
+        files.append(str(path))
+    run = run_of(tmp_path, "no license today\nno robot today\n", monitor={"signatures": files})
+    assert tick(str(run), alive=True)["hits"] == {"license": 1, "robot": 1}
+    other = run_of(tmp_path / "two", "no license today\nno robot today\n", monitor={"signatures": files[0]})
+    assert tick(str(other), alive=True)["hits"] == {"license": 1}

@@ -88,7 +88,8 @@ def load_with_users(spec_data: Mapping[str, Any]) -> catalogues.Catalogue:
         return shipped
     from runherd.diagnose.compile import read_source
 
-    own = catalogues.from_json(read_source(Path(named)))
+    files = [named] if isinstance(named, str) else list(named)
+    own = [signature for name in files for signature in catalogues.from_json(read_source(Path(name)))]
     return catalogues.Catalogue((*own, *shipped.signatures))
 
 

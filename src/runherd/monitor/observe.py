@@ -137,9 +137,7 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
         state = states.setdefault(path, {})
         for block in logreader.read_new(path, state):
             if catalogue is None:
-                from runherd.diagnose.catalogue import load
-
-                catalogue = load()
+                catalogue = _catalogue(target.spec)
             position = memory.get("read", 0)
             memory["read"] = position + len(block.data)
             scan.scan(logreader.Block(position, block.data), counters, catalogue, target.progress)
@@ -147,6 +145,17 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
             this = max(0.0, now - state["mtime"])
             age = this if age is None else min(age, this)
     return age
+
+
+def _catalogue(spec: dict[str, Any]) -> Any:
+    """The causes that ship; before them the project's own, where it has some."""
+    if (spec.get("monitor") or {}).get("signatures"):
+        from runherd.diagnose.record import load_with_users
+
+        return load_with_users(spec)
+    from runherd.diagnose.catalogue import load
+
+    return load()
 
 
 def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Alive:
