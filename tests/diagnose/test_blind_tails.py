@@ -11,6 +11,8 @@ import pytest
 from blind_tails import CASES
 from second_tails import FAILED as SECOND_FAILED
 from second_tails import HEALTHY as SECOND_HEALTHY
+from third_tails import FAILED as THIRD_FAILED
+from third_tails import HEALTHY as THIRD_HEALTHY
 
 from runherd.diagnose import diagnose
 from runherd.monitor.classify import classify
@@ -23,9 +25,10 @@ IDLE_ACTIONS = {"none", "finish"}
 LOOKS_S = (1.0, 100.0, 400.0)  #: ages of the log; from the second on it is without progress for long
 FAILED = [c for c in CASES if not c["healthy"]]
 HEALTHY = [c for c in CASES if c["healthy"]]
-SECOND = [
-    {"name": f"second {n}", "log": log, "exit": {"code": None, "signal": None}, "healthy": True}
-    for n, log in enumerate(SECOND_HEALTHY)
+LATER = [
+    {"name": f"{name} {n}", "log": log, "exit": {"code": None, "signal": None}, "healthy": True}
+    for name, logs in (("second", SECOND_HEALTHY), ("third", THIRD_HEALTHY))
+    for n, log in enumerate(logs)
 ]
 
 
@@ -79,7 +82,7 @@ def test_class_of_the_blind_failures(tmp_path: Path) -> None:
     assert share >= 0.95, table
 
 
-@pytest.mark.parametrize("case", HEALTHY + SECOND, ids=[c["name"] for c in HEALTHY + SECOND])
+@pytest.mark.parametrize("case", HEALTHY + LATER, ids=[c["name"] for c in HEALTHY + LATER])
 def test_blind_healthy_is_never_acted_upon(tmp_path: Path, case: dict[str, Any]) -> None:
     """Nothing is done about a run with nothing wrong, at any of three looks, and nothing failed is told."""
     ended = case["exit"]["code"] == 0
@@ -99,6 +102,22 @@ def test_class_of_the_second_failures(tmp_path: Path) -> None:
         if said not in {SAME.get(c, c) for c in classes}:
             wrong.append((text.splitlines()[-1], classes, said, signature))
     assert len(wrong) <= 0.05 * len(SECOND_FAILED), wrong
+
+
+def test_class_of_the_third_failures(tmp_path: Path) -> None:
+    """The forms of public bug reports keep their classes; here an end from outside and a stop are told apart."""
+    answers, wrong = [], []
+    log = tmp_path / "third 'ü'.log"
+    for classes, text, code in THIRD_FAILED:
+        log.write_text(text)
+        found = diagnose(log, {"code": code}, {})
+        right = found.cls in classes
+        answers.append((classes[0], classes[0] if right else found.cls))
+        if not right:
+            wrong.append((text.splitlines()[-1], classes, found.cls, found.signature))
+    print(confusion(answers))
+    assert wrong == []
+    assert len(THIRD_FAILED) >= 65 and len(THIRD_HEALTHY) >= 14
 
 
 def test_the_blind_set_is_large_enough() -> None:

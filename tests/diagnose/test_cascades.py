@@ -12,6 +12,8 @@ import pytest
 
 from runherd.diagnose import Diagnosis, diagnose
 
+REAL = Path(__file__).with_name("cascades")
+
 TORCHRUN = """\
 W1103 10:00:00.000000 139 torch/distributed/run.py:793] Setting OMP_NUM_THREADS to 1
 step 40/900 loss 1.21
@@ -277,3 +279,84 @@ def test_scary_words_before_a_kill(tmp_path: Path) -> None:
     """Warnings with frightening words are not the cause of a SIGKILL."""
     text = "step 3/9\nWARNING: 429 Too Many Requests\nerror rate: 0.0\n0 failed\n"
     assert judge(tmp_path, text, signal=9).signature == "sigkill"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "cls", "signature", "place"),
+    [
+        ("torchrun-key", 1, "CODE_BUG", "traceback:KeyError@ranks.py:23", ("/home/kim/my lab/ranks.py", 23)),
+        ("torchrun-memory", 1, "OOM", "host-allocation", ("/home/kim/my lab/ranks.py", 27)),
+        ("snakemake-slurm", 1, "CODE_BUG", "traceback:KeyError@evaluate.py:5", ("/home/kim/my lab/evaluate.py", 5)),
+        ("slurm-cancelled", 143, "STOPPED", "slurm-cancelled", None),
+        ("slurm-limit", 143, "DEAD", "slurm-time-limit", None),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_real_reports(
+    name: str, code: int, cls: str, signature: str, place: tuple[str, int] | None, known: bool
+) -> None:
+    """What torchrun and Slurm really printed, four ranks of which two failed among it: the first cause is named."""
+    got = diagnose(REAL / f"{name}.log", {"code": code} if known else {}, {})
+    assert (got.cls, got.signature) == (cls, signature), got.summary
+    assert (got.exception and (got.exception["file"], got.exception["line"])) == place
+
+
+SILENT = (
+    "[rank3]: step 3/9 loss 1.0\n[rank3]: Traceback (most recent call last):\n"
+    '[rank3]:   File "/home/me/proj/train.py", line 9, in step\n[rank3]: IndexError: list index out of range\n'
+    "[rank0]: step 4/9 loss 0.9\n[rank0]: step 5/9 loss 0.9\n"
+    "[rank0]:[E1103 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL\n"
+)
+
+
+def test_others_progress_does_not_excuse_a_rank(tmp_path: Path) -> None:
+    """A rank that never spoke again has failed, though the others went on until they missed it."""
+    assert judge(tmp_path, SILENT).signature == "traceback:IndexError@train.py:9"
+
+
+def test_own_progress_excuses_a_rank(tmp_path: Path) -> None:
+    """The same rank at work again has got over it, and the time-out is the cause."""
+    text = SILENT.replace("[rank0]: step 5/9", "[rank3]: step 5/9")
+    assert judge(tmp_path, text).signature == "nccl-timeout"
+
+
+BAR = "Epoch 3:  41%|####| 410/1000 [05:12<07:29, loss=0.71]\n"
+RAISED = 'Traceback (most recent call last):\n  File "/home/me/a.py", line 4, in f\n    g()\nKeyError: 3\n'
+
+
+def test_bar_that_is_printed_again_is_no_progress(tmp_path: Path) -> None:
+    """A bar closes after the exception and shows the same count: the exception still ended it."""
+    assert judge(tmp_path, BAR + RAISED + BAR, code=None).signature == "traceback:KeyError@a.py:4"
+    got = judge(tmp_path, BAR + RAISED + BAR.replace("410/", "411/"), code=None)
+    assert got.cls == "HEALTHY"
+
+
+def test_lines_of_the_usual_shape_are_work(tmp_path: Path) -> None:
+    """Nobody knows the exit, and the usual lines go on after the complaint: it was got over."""
+    usual = [f"2026-01-02 03:0{n}:05 got {n} answers of server {n}" for n in range(6)]
+    text = "\n".join((*usual[:3], RAISED.strip(), *usual[3:]))
+    assert judge(tmp_path, text, code=None).cls == "HEALTHY"
+    assert judge(tmp_path, text, code=1).signature == "traceback:KeyError@a.py:4"
+
+
+def test_done_is_believed_only_without_a_bad_exit(tmp_path: Path) -> None:
+    """A program that says it finished has got over what it complained of, unless its exit says otherwise."""
+    text = RAISED + "Evaluation finished in 812 s\n"
+    assert judge(tmp_path, text, code=None).cls == "HEALTHY"
+    assert judge(tmp_path, text, code=1).cls == "CODE_BUG"
+
+
+def test_what_was_tried_in_vain_is_the_cause(tmp_path: Path) -> None:
+    """An exception that only says that retries are used up takes its class from what was retried."""
+    tried = "attempt 4: 502 Bad Gateway, retrying in 8 s\n"
+    gave_up = RAISED.replace("KeyError: 3", "RuntimeError: giving up after 5 attempts")
+    assert judge(tmp_path, tried + gave_up).cls == "PROXY_DOWN"
+    assert judge(tmp_path, gave_up).cls == "CODE_BUG"
+
+
+def test_thread_of_a_tracker_is_not_the_run(tmp_path: Path) -> None:
+    """The tracker's thread may die; a thread of the user's own code is a failure."""
+    head = "Exception in thread Thread-5:\n"
+    tracker = RAISED.replace("/home/me/a.py", "/opt/v/lib/python3.11/site-packages/wandb/sdk/a.py")
+    assert judge(tmp_path, head + tracker, code=None).cls == "HEALTHY"
+    assert judge(tmp_path, head + RAISED, code=None).cls == "CODE_BUG"

@@ -77,7 +77,7 @@ def _last_word(scene: Scene) -> list[Ranked]:
     if len(scene.lines) - scene.raised[n].end >= 5 * NEAR_END or scene.exit.signal is not None:
         return []
     rank, cause = _of_traceback(scene, scene.raised, n)
-    return [(rank, replace(cause, confidence=0.5))]
+    return [((max(rank[0], CONSEQUENCE + 1), 2, rank[2]), replace(cause, confidence=0.5))]
 
 
 def _near(scene: Scene, found: Sequence[Ranked]) -> int:
