@@ -69,7 +69,8 @@ def write_plain(work: Path) -> None:
 
 
 def one(work: Path, pattern: str) -> Path:
-    return next(iter(sorted(work.rglob(pattern))))
+    """The first file of this name, the outermost folder first."""
+    return min(work.rglob(pattern), key=lambda p: (len(p.parts), p))
 
 
 def double_list(key: str, pattern: str) -> Callable[[Path], None]:
@@ -410,3 +411,66 @@ def test_log_cut_within_a_value(work: Path, kept: int) -> None:
     case = Case("stdout", "", {"collect": LOG})
     got = take(case, work)
     assert got.metrics.get("acc") in (None, 0.5) or "log.txt ends within the value of acc" in " ".join(sentences(got))
+
+
+def edit(pattern: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    """A JSON file (or the first line of one of JSON Lines) with another content."""
+
+    def apply(work: Path) -> None:
+        path = one(work, pattern)
+        lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        data = json.loads(lines[0])
+        change(data)
+        path.write_text("\n".join([json.dumps(data), *lines[1:]]) + "\n")
+
+    return apply
+
+
+def flip(pattern: str, at: float) -> Callable[[Path], None]:
+    """One byte of a file is another, at a share of its length."""
+
+    def apply(work: Path) -> None:
+        path = one(work, pattern)
+        raw = bytearray(path.read_bytes())
+        raw[int(len(raw) * at)] ^= 0xFF
+        path.write_bytes(bytes(raw))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("lm_eval", edit("results_*", lambda d: d["results"].update(tiny_gen="lost"))),
+        ("lm_eval", edit("results_*", lambda d: d.update({"n-samples": [1]}))),
+        (
+            "lm_eval",
+            edit("samples_tiny_gen*", lambda d: d.update(metrics=True, exact_match=None) or d.pop("exact_match")),
+        ),
+        ("inspect_json", edit("capitals.json", lambda d: d.update(eval=["lost"]))),
+        ("inspect_json", edit("capitals.json", lambda d: d["samples"][2].update(output="lost"))),
+        ("inspect_eval", flip("*.eval", 0.6)),
+        ("vlmevalkit", flip("*mcq.xlsx", 0.987)),
+        ("tensorboard", flip("*.vm", 0.5)),
+        ("wandb", flip("*.wandb", 0.5)),
+        ("mlflow", flip("*.db", 0.9)),
+        ("trainer_state", edit("trainer_state.json", lambda d: d.update(stateful_callbacks=["lost"], max_steps=80))),
+    ],
+)
+def test_damaged(work: Path, name: str, damage: Callable[[Path], None]) -> None:
+    """What a tool cannot have written is refused or told in a sentence; it never ends the program."""
+    case = laid(name, work)
+    damage(work)
+    got = take(case, work)
+    assert not got.complete or "cut" in {f.rule for f in got.findings}
+    assert sentences(got)
+
+
+def test_broken_reader_of_another_package(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that another package brings and that raises is told with its name and the file's, not as a traceback."""
+    from runherd.collect import formats
+
+    BY_NAME["per_item"].lay(work)
+    monkeypatch.setitem(formats.BUILT_IN, "theirs", lambda *_: 1 / 0)
+    got = take(BY_NAME["per_item"], work, collect={"format": "theirs"})
+    assert got.missing == "result.json is not well-formed theirs: ZeroDivisionError: division by zero"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from runherd.collect import jsonl, native
+from runherd.collect.findings import Finding
 from runherd.collect.jsonstream import first_keys
-from runherd.collect.reading import Reader
+from runherd.collect.reading import Reader, Reading, Request, Sink
+from runherd.errors import UserError
 
 Keys = dict[str, Any] | None
 Test = Callable[[Path, bytes, Keys], bool]
@@ -161,4 +163,28 @@ def know(path: Path) -> str | None:
     with path.open("rb") as f:
         start = f.read(1 << 16)
     keys = first_keys(path) if _is_json(path, start, None) else None
-    return next((name for name, test in TESTS if test(path, start, keys)), None)
+    return next((name for name, test in TESTS if _passes(test, path, start, keys)), None)
+
+
+def _passes(test: Test, path: Path, start: bytes, keys: Keys) -> bool:
+    """A file that breaks a test is in another format, or in none."""
+    try:
+        return test(path, start, keys)
+    except OSError:
+        raise
+    except Exception:
+        return False
+
+
+def read(name: str, path: Path, request: Request, sink: Sink) -> Reading:
+    """Read a file in the format `name`. What a tool cannot have written is a reading with a reason, no exception.
+
+    Raises `OSError`, and `UserError` for settings of the format that cannot be used.
+    """
+    try:
+        return reader(name)(path, request, sink)
+    except (OSError, UserError):
+        raise
+    except Exception as error:  # any part of a damaged file may be of any type, or refuse to unpack
+        why = f"{path.name} is not well-formed {name}: {type(error).__name__}: {str(error)[:200]}"
+        return Reading(files=[path], missing=why, findings=[Finding("malformed", "FAIL", why)])

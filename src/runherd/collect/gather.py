@@ -66,7 +66,7 @@ def collect(
         found = search.find(place, work_dir, request)
         if found.path is None:
             return Collected(missing=found.refusal)
-        reading = formats.reader(found.name)(found.path, request, recorder)
+        reading = formats.read(found.name, found.path, request, recorder)
         reading.findings += search.also_there(found, reading.files)
         return _facts(found.name, reading, recorder, spec_data, request)
     except OSError as error:

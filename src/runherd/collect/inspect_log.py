@@ -6,6 +6,7 @@ import importlib
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,13 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     archive.fp.seek(info.header_offset)
     local = archive.fp.read(30)
     archive.fp.seek(sum(struct.unpack("<HH", local[26:30])), 1)
-    return _unpack(archive.fp.read(info.compress_size), info.file_size)
+    content = _unpack(archive.fp.read(info.compress_size))
+    if zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile(f"the checksum of {name} is wrong")
+    return content
 
 
-def _unpack(raw: bytes, size: int) -> bytes:
+def _unpack(raw: bytes) -> bytes:
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
             found: Any = importlib.import_module(module)

@@ -257,7 +257,7 @@ def _own_files(log: Path, request: Request, sink: Sink, run: str, seen: Seen) ->
         name, own = found.name, found.path
     if own is None and (saved := saved_by(log, run)) is not None and is_fresh(saved, request.not_before):
         name, own = "wandb", saved
-    reading = formats.reader(name)(own, plain, sink) if own is not None else Reading(missing=sentence)
+    reading = formats.read(name, own, plain, sink) if own is not None else Reading(missing=sentence)
     told = f"{sentence}; " + (f"the result is from {own.name}" if own else "and the run left no result file of its own")
     reading.findings.append(Finding("wandb_" + seen.state, "WARN", told, {"run": run}))
     reading.extra = {**reading.extra, "wandb": {"run": run, "state": seen.state}}

@@ -95,7 +95,7 @@ def validate_file(
     if found.path is None:
         lost = Collected(missing=found.refusal or f"{path} does not exist")
         return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
-    reading = formats.reader(found.name)(found.path, request, both)
+    reading = formats.read(found.name, found.path, request, both)
     collected = Collected(
         metrics=reading.metrics,
         findings=[*reading.findings, *search.also_there(found, reading.files)],
