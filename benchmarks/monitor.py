@@ -1,4 +1,4 @@
-"""Time of one monitor look at a log of 1 GB that grew by 1 MB, beside `grep -c` over the same file.
+"""Time of one monitor look at a log of 1 GiB that grew by 1 MiB, beside `grep -c` over the same file.
 
 Run: PYTHONPATH=src python benchmarks/monitor.py [SIZE_MIB]
 """
@@ -14,6 +14,23 @@ import tempfile
 import time
 from pathlib import Path
 
+REPEATS = 7
+ODD = {
+    "one line": lambda: b"a" * (1 << 20),
+    "carriage returns": lambda: b"\r" * (1 << 20),
+    "random bytes": lambda: os.urandom(1 << 20),
+    "colours": lambda: b"\x1b[32mstep 3/9\x1b[0m loss \x1b[1m0.5\x1b[0m\n" * 30_000,
+}
+#: Runs a script and leaves the most memory that its process held, in KiB: a child's own rusage begins with its parent's.
+MEASURED = """
+import os, re, runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+finally:
+    held = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]
+    open(os.path.join(os.environ["XDG_CACHE_HOME"], "peak"), "w").write(held)
+"""
 SCRIPT = Path(__file__).parents[1] / "scripts" / "monitor.py"
 STEP = "2026-01-02 03:04:05,{i:03d} INFO trainer step {i}/900000 loss={loss:.4f} lr=3e-4 tokens/s={tokens}\n"
 CALL = '2026-01-02 03:04:05,{i:03d} INFO httpx HTTP Request: POST https://h/v1/chat "HTTP/1.1 {code} OK"\n'
@@ -44,8 +61,11 @@ def timed(command: list[str], env: dict[str, str]) -> tuple[float, float]:
     return cpu_seconds() - before, time.perf_counter() - begin
 
 
-def shown(pair: tuple[float, float]) -> str:
-    return f"{pair[0]:.3f} s CPU, {pair[1]:.3f} s"
+def shown(name: str, pairs: list[tuple[float, float]]) -> None:
+    """Print least and middle of CPU and clock time over the repeats."""
+    cpu, clock = (sorted(column) for column in zip(*pairs, strict=True))
+    middle = len(pairs) // 2
+    print(f"{name:<46} CPU {cpu[0]:.3f} / {cpu[middle]:.3f} s, clock {clock[0]:.3f} / {clock[middle]:.3f} s")
 
 
 def main() -> None:
@@ -57,38 +77,34 @@ def main() -> None:
             for _ in range(size * (1 << 20) // len(block)):
                 f.write(block)
         env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": str(SCRIPT.parents[1] / "src")}
-        look = [
-            sys.executable,
-            str(SCRIPT),
-            "--log",
-            str(log),
-            "--expected",
-            "900000",
-            "--pid",
-            str(os.getpid()),
-        ]
-        print(f"log of {log.stat().st_size / 2**20:.0f} MiB")
-        print(f"first look                    {shown(timed(look, env))}")
-        print(f"look, nothing new             {shown(min(timed(look, env) for _ in range(5)))}")
+        words = ["--expected", "900000", "--pid", str(os.getpid())]
+        look = [sys.executable, str(SCRIPT), "--log", str(log), *words]
+        command = [sys.executable, "-m", "runherd.cli.main", "monitor", "--log", str(log), *words]
+        print(f"least / middle of {REPEATS}; log of {log.stat().st_size / 2**20:.0f} MiB; load {os.getloadavg()[0]:.1f}")
+        shown("python -c pass", [timed([sys.executable, "-c", "pass"], env) for _ in range(REPEATS)])
+        shown("first look", [timed(look, {**env, "XDG_CACHE_HOME": f"{folder}/{i}"}) for i in range(REPEATS)])
+        timed(look, env)
+        shown("scripts/monitor.py, nothing new", [timed(look, env) for _ in range(REPEATS)])
+        shown("runherd monitor, nothing new", [timed(command, env) for _ in range(REPEATS)])
         looks, greps = [], []
-        for _ in range(5):
+        for _ in range(REPEATS):
             with log.open("ab") as f:
                 f.write(grown)
-            looks.append(timed(look, env))
+            looks.append(timed(command, env))
             greps.append(timed(["grep", "-c", "429", str(log)], env))
-        print(f"look, grown by 1 MiB          {shown(sorted(looks)[2])} (middle of 5)")
-        print(f"grep -c 429 over the file     {shown(sorted(greps)[2])}")
-        empty = min(timed([sys.executable, "-c", "pass"], env) for _ in range(5))
-        print(f"python -c pass                {shown(empty)}")
-        for name, data in (("one line", b"a"), ("carriage returns", b"\r"), ("random bytes", None)):
+        shown("runherd monitor, grown by 1 MiB", looks)
+        shown("grep -c 429 over the file", greps)
+        for name, make in ODD.items():
             odd = Path(folder) / f"odd {name}"
-            with odd.open("wb") as f:
-                for _ in range(50):
-                    f.write(os.urandom(1 << 20) if data is None else data * (1 << 20))
-            seconds = timed([sys.executable, str(SCRIPT), "--log", str(odd), "--pid", str(os.getpid())], env)
-            print(f"first look, 50 MiB {name:<16} {shown(seconds)}")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"peak memory of any look       {peak:.0f} MiB")
+            odd.write_bytes(make() * 50)
+            argv = [sys.executable, "-c", MEASURED, str(SCRIPT), "--log", str(odd), "--pid", str(os.getpid())]
+            first = timed(argv, env)
+            with odd.open("ab") as f:
+                f.write(make() * 10)
+            then = timed(argv, env)
+            peak = int(Path(folder, "peak").read_text()) / 1024
+            print(f"50 MiB of {name}, then 10 more: CPU {first[0]:.2f} s, {then[0]:.2f} s; peak {peak:.0f} MiB")
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
