@@ -360,3 +360,20 @@ def test_thread_of_a_tracker_is_not_the_run(tmp_path: Path) -> None:
     tracker = RAISED.replace("/home/me/a.py", "/opt/v/lib/python3.11/site-packages/wandb/sdk/a.py")
     assert judge(tmp_path, head + tracker, code=None).cls == "HEALTHY"
     assert judge(tmp_path, head + RAISED, code=None).cls == "CODE_BUG"
+
+
+def test_cut_traceback_has_its_frame(tmp_path: Path) -> None:
+    """A log that begins inside a traceback still names the user's own frame."""
+    text = (
+        '    out = model(x)\n  File "/home/me/a.py", line 4, in f\n    g()\n'
+        '  File "/opt/v/lib/python3.11/site-packages/t/x.py", line 9, in g\n    raise Odd(1)\nt.errors.OddError: 1\n'
+    )
+    got = judge(tmp_path, text)
+    assert (got.signature, got.confidence) == ("traceback:OddError@a.py:4", 0.8)
+
+
+def test_ranks_without_labels_between_each_other(tmp_path: Path) -> None:
+    """Lines of other processes inside a traceback are passed over, the exception is still found."""
+    others = "step 3 of 9 at 0.4 s\nNote: cache is cold\n"
+    text = RAISED.replace("    g()\n", f"    g()\n{others}")
+    assert judge(tmp_path, text, code=1).signature == "traceback:KeyError@a.py:4"

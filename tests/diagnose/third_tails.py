@@ -106,7 +106,7 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     (("ENVIRONMENT",), trace("wandb.errors.errors.CommError: failed to upsert bucket: returned error 403: permission denied"), 1),
     # numbers; bars that are printed again
     (("DIVERGED",), "".join(f"Epoch {n}/90\n100/100 [====] - 3s/step - loss: {'nan' if n > 4 else 0.5}\n" for n in range(1, 9)), 1),
-    (("DIVERGED",), "".join("{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 2e-05, 'epoch': 0.%d}\n" % n for n in range(2, 6)), 1),
+    (("DIVERGED",), "".join(f"{{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 2e-05, 'epoch': 0.{n}}}\n" for n in range(2, 6)), 1),
     (("OOM",), "Epoch 3:  41%|####| 410/1000 [05:12<07:29, loss=0.71]\n" + trace("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB").removeprefix(WORK) + "Epoch 3:  41%|####| 410/1000 [05:13<07:31, loss=0.71]\nwandb: Run summary:\nwandb:  train/loss 0.71\nwandb: trainer/global_step 3410\n", 1),
     (("DIVERGED",), trace("FloatingPointError: Loss became infinite or NaN at iteration=0!\nloss_dict = {'loss_cls': 157.09, 'loss_box': nan}"), 1),
 ]  # fmt: skip

@@ -216,14 +216,13 @@ def _signatures_in(scene: Scene, raised: Raised) -> list[Signature]:
     end = raised.end + tracebacks.MESSAGE_LINES
     below = set(_below(scene, raised)) if raised.name not in PLAIN_BUGS else set()
     own = [s for i, s in scene.hits if i == raised.end]
-    of_ranks = any(s.cls == "DISTRIBUTED" for s in own)  # the network's words are details of it then
     more = [
         s
         for i, s in scene.hits
-        if raised.end < i <= end
-        and (_goes_on(scene, raised, i) or (i in below and not s.fatal))
-        and not (of_ranks and s.cls in ("NETWORK", "PROXY_DOWN"))
+        if raised.end < i <= end and (_goes_on(scene, raised, i) or (i in below and not s.fatal))
     ]
+    if any(s.cls == "DISTRIBUTED" for s in own + more):  # the network's words are details of it
+        return [s for s in own + more if s.cls not in ("NETWORK", "PROXY_DOWN")]
     return own + more
 
 
