@@ -21,6 +21,10 @@ CONSEQUENCE = 2  #: from this rank on it is what something else led to
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
 LAST_RANK = 9
 LAST_WORDS = 12  #: lines from the end, where an error line that nothing explains is still told
+#: Exceptions that by themselves say little.
+VAGUE = frozenset({"RuntimeError", "Exception", "ValueError", "AssertionError", "SystemExit", "ZeroDivisionError"})
+FROM_OUTSIDE = ("API_QUOTA", "PROXY_DOWN", "NETWORK", "ENVIRONMENT")
+STORM = 3  #: complaints of one kind
 TRIED_LINES = 30  #: before a program gave up
 SAID_BELOW = 6  #: lines under an exception that may still be its message
 
@@ -42,6 +46,7 @@ _REPORTS = re.compile(
 _GAVE_UP = re.compile(
     r"(?i)\b(?:after|all|exceeded|exhausted|reached) (?:\S+ ){0,3}(?:attempts?|retries|tries)\b"
     r"|\b(?:retries|attempts) (?:exhausted|exceeded|failed)|\bgiv(?:e|ing|en) up\b|^RetryError\["
+    r"|\ball (?:\S+ ){0,2}(?:requests|calls|items|samples|workers|endpoints)\b.{0,10}\bfailed|\btoo many (?:errors|failures|failed)"
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
 )
 _LOG_LINE = re.compile(
@@ -147,7 +152,7 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
             cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
             return (2 * family.order, elsewhere, raised.begin), cause
     origin = chain[0]
-    in_vain = _tried(scene, chain[-1]) if _GAVE_UP.search(chain[-1].message) else None
+    in_vain = _tried(scene, chain[-1]) if _GAVE_UP.search(chain[-1].message) else _storm(scene, origin)
     if in_vain:
         signature, i = in_vain
         cause = of_signature(signature, (i, origin.end), 0.7, chain[-1], _frame(chain[-1], chain))
@@ -203,6 +208,15 @@ def _tried(scene: Scene, raised: Raised) -> tuple[Signature, int] | None:
         if known:
             return known, i
     return None
+
+
+def _storm(scene: Scene, raised: Raised) -> tuple[Signature, int] | None:
+    """Return a cause from outside that was told again and again right before an exception that says little."""
+    if raised.name not in VAGUE:
+        return None
+    before = range(max(scene.last_progress + 1, raised.begin - TRIED_LINES), raised.begin)
+    hits = [(s, i) for i, s in scene.hits if i in before and s.cls in FROM_OUTSIDE]
+    return hits[-1] if hits and sum(s is hits[-1][0] for s, _ in hits) >= STORM else None
 
 
 def _is_rank(raised: Raised, scene: Scene) -> bool:

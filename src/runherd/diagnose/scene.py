@@ -19,7 +19,8 @@ SHAPE_LINES = 300  #: before and after a complaint, in which lines are compared
 SHAPES = 2  #: of one shape, that make a habit
 _NUMBERS = re.compile(r"[\d.,:%/-]+")
 NOT_FINITE = 3
-_NORM = re.compile(r"(?i)grad_norm['\"]?\s*[:=]\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
+NORMS_NOT_FINITE = 10  #: gradient norms without a loss; a loss scale finds its level in fewer
+_NORM = re.compile(r"(?i)grad[_ ]norm['\"]?\s*[:=]\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
@@ -132,7 +133,7 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
 
 def diverged(scene: Scene) -> int | None:
     """Return the line of the last loss, where the last three that were reported are not finite."""
-    seen = []
+    seen, norms = [], []
     for i in range(len(scene.lines) - 1, max(-1, len(scene.lines) - 1 - SHAPE_LINES), -1):
         found = _LOSS.search(scene.lines[i].text)
         if found:
@@ -142,6 +143,10 @@ def diverged(scene: Scene) -> int | None:
             seen.append(i)
             if len(seen) == NOT_FINITE:
                 return seen[0]
+        elif _NORM.search(scene.lines[i].text):
+            norms.append(i)
+            if len(norms) == NORMS_NOT_FINITE:
+                return norms[0]
     return None
 
 
