@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
+SET_S = 5.0  #: a moment in the past that has moved by more, seen by a clock that does not jump: somebody has set the clock
+
 
 def iso(epoch_s: float) -> str:
     """Format seconds since the epoch, to the millisecond."""

@@ -193,6 +193,15 @@ def read_json(path: Path) -> Any | None:
         return None
 
 
+def fingerprint(path: Path) -> list[int] | None:
+    """What changes when a file is written or replaced (inode, size, time of writing in ns); None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
+
+
 def append_line(path: Path, line: str) -> None:
     """Append one line in a single write and fsync it.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chaos import harm
 from runherd import history, ledger, processes
 from runherd.files import Layout
 from runherd.processes import Identity
@@ -23,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 MARK = "RUNHERD_CHAOS"  #: in the environment of all that a trial starts: how its processes are known
 COLUMNS = ("Run ID", "Milestone", "Purpose", "System", "Metrics", "Priority", "Status", "Notes")
+DRYRUN = "dryrun"  #: the id under which the program of a dry-run keeps its lock and books
 PROSE = "Prose below the table, with a | pipe and `code`."
 
 
@@ -30,7 +32,7 @@ PROSE = "Prose below the table, with a | pipe and `code`."
 class Victim:
     """A living process of the scene; `run_id` is None for the controller."""
 
-    kind: str  #: controller, waiter, job, supervisor, wrapper, program, step
+    kind: str  #: controller, waiter, job, dry-run, supervisor, wrapper, program, step
     run_id: str | None
     who: Identity
 
@@ -42,13 +44,23 @@ class Scene:
     checkout: Path = CHECKOUT  #: whose runherd is tried
     steps: int = 14
     pace_s: float = 0.12
+    harms: frozenset[str] = frozenset()  #: what may befall it besides kills: decides what it lies on and sees
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
     controllers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    strangers: dict[int, Identity] = field(default_factory=dict)  #: pid -> who was given it after a kill
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.root)
         self.control = self.root / "control"
-        self.control.mkdir(parents=True)
+        self.root.mkdir(parents=True)
+        if "full" in self.harms:
+            disk = ["mount", "-t", "tmpfs", "-o", f"size={harm.DISK_MIB}m", "tmpfs", str(self.root)]
+            subprocess.run(disk, check=True)
+        self.control.mkdir()
+        for run_id in (*self.run_ids, DRYRUN):
+            (self.control / f"{run_id}.lock").touch()
+        harm.set_clock(self.control / "clock", 0)
+        self.boot = harm.new_boot(self.control) if "boot" in self.harms else None
         shutil.copy(HERE / "program.py", self.root / "program.py")
         snakefile = f"module herd:\n    snakefile: {str(self.checkout / 'Snakefile')!r}\n    config: config\n\n\n"
         (self.root / "Snakefile").write_text(snakefile + "use rule * from herd\n")
@@ -56,14 +68,13 @@ class Scene:
         self._write_tracker()
 
     def _configure(self) -> None:
-        command = [
-            "{{ python }}", "program.py", "{{ run_id }}", "control", "{{ result }}", "{{ checkpoint }}",
-            str(self.steps), str(self.pace_s),
-        ]  # fmt: skip
+        program = ["{{ python }}", "program.py"]
+        places = ["control", "{{ result }}", "{{ checkpoint }}"]
         every = {
-            "command": command, "dryrun": {"skip": "a trial is about runs"},
+            "command": [*program, "{{ run_id }}", *places, str(self.steps), str(self.pace_s)],
+            "dryrun": {"command": [*program, DRYRUN, *places, "3", "0.1"]},
             "execution": {"python": sys.executable, "grace_s": 3, "parallel": len(self.run_ids)},
-            "monitor": {"interval_s": 1},
+            "monitor": {"interval_s": 1}, "preflight": {"disk_mib": 4},
             "heal": {"killed_wait_s": 0.2, "max_same_signature": 99, "max_restarts": 99, "max_interruptions": 99,
                      "circuit_min": 99},
         }  # fmt: skip
@@ -85,9 +96,14 @@ class Scene:
     def start_controller(self) -> subprocess.Popen[bytes]:
         env = {k: v for k, v in os.environ.items() if not k.startswith(("RUNHERD_", "SNAKEMAKE_"))}
         env |= {"PYTHONPATH": str(self.checkout / "src"), MARK: self.mark, "XDG_CACHE_HOME": str(self.root / ".cache")}
+        argv = [sys.executable, "-m", "snakemake", "--cores", "2"]
+        if "clock" in self.harms:
+            env |= harm.under_clock(self.control / "clock")
+        if self.boot is not None:
+            argv = [*harm.in_a_boot(self.boot), *argv]
         with (self.root / f"controller{len(self.controllers)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=self.root, env=env,
+                argv, cwd=self.root, env=env,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self.controllers.append(process)
@@ -113,8 +129,27 @@ class Scene:
         part = _part(words)
         return Victim(*part, who) if who is not None and part is not None else None
 
+    def reboot(self) -> None:
+        """From now on everything sees another boot id; what ran before is killed by the caller."""
+        self.boot = harm.new_boot(self.control)
+
+    def lost_strangers(self) -> list[int]:
+        """Pids of strangers that somebody has ended: they were nobody's business."""
+        return [pid for pid, who in self.strangers.items() if processes.life(who) is not processes.Life.ALIVE]
+
     def close(self) -> None:
         """End whatever is left of the scene."""
+        self._end_marked()
+        for pid, who in self.strangers.items():
+            if processes.send(who, signal.SIGKILL):
+                os.waitpid(pid, 0)
+        if "full" in self.harms:  # keep what lies on the small disk, for whoever looks into a fault
+            shutil.copytree(self.root, self.root.with_name("kept"), symlinks=True)
+            subprocess.run(["umount", "-l", str(self.root)], check=True)
+            self.root.rmdir()
+            os.rename(self.root.with_name("kept"), self.root)
+
+    def _end_marked(self) -> None:
         while left := [p for pid in processes.pids() if (p := self._marked(pid)) is not None]:
             for who in left:
                 processes.send(who, signal.SIGKILL)
@@ -181,7 +216,7 @@ def _part(words: list[str]) -> tuple[str, str | None] | None:
     if name == "wrapper.py":
         return "wrapper", Path(words[-1]).parents[1].name
     if name == "program.py":
-        return "program", words[2]
+        return ("dry-run", None) if words[2] == DRYRUN else ("program", words[2])
     if name == "launch.py":
         return "waiter", words[2]
     if "/scripts/" in script:

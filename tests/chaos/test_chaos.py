@@ -60,10 +60,10 @@ def ended(tmp_path: Path) -> Scene:
     path.write_text("".join(json.dumps({"v": 1, "t": t(9), **e}) + "\n" for e in events))
     base = 1767323040.0  # 2026-01-02T03:04:00Z
     books = [
-        {"e": "start", "token": "a", "t": base + 1, "from": 0},
-        {"e": "saved", "token": "a", "t": base + 2.9, "step": 2},
-        {"e": "start", "token": "b", "t": base + 4, "from": 2},
-        {"e": "finished", "token": "b", "t": base + 9},
+        {"e": "start", "token": "a", "t": base + 1, "b": 1, "from": 0},
+        {"e": "saved", "token": "a", "t": base + 2.9, "b": 2.9, "step": 2},
+        {"e": "start", "token": "b", "t": base + 4, "b": 4, "from": 2},
+        {"e": "finished", "token": "b", "t": base + 9, "b": 9},
     ]
     (scene.control / "R001.books").write_text("".join(json.dumps(b) + "\n" for b in books))
     attempts = [
@@ -93,7 +93,7 @@ def forge(scene: Scene, what: str) -> None:
     elif what == "unfinished":
         books.write_text(books.read_text().replace("finished", "saved"))
     elif what == "cost":
-        books.write_text(books.read_text().replace("1767323049.0", "1767323047.5"))
+        books.write_text(books.read_text().replace('"b": 9', '"b": 7.5'))
     elif what == "cause":
         path = scene.layout.events("R001")
         path.write_text(path.read_text().replace('"reason": "killed"', '"reason": ""'))

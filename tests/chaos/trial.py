@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from chaos import verdict
+from chaos import harm, verdict
 from chaos.scene import Scene, Victim
 from runherd import processes
 
@@ -19,6 +19,7 @@ AIMS = (
     ("no record", "requested", "launched", "running", "exited", "judged", "resuming", "ended"),
     (0.05, 0.08, 0.15, 0.32, 0.15, 0.05, 0.1, 0.1),
 )
+HARM_SHARE = 0.4  #: of the volleys of a scene that other harms befall
 FLEETING = ("launched", "exited", "judged", "resuming", "ended")  #: gone when one waits
 
 
@@ -27,6 +28,7 @@ class Tally:
     """What all trials together have hit."""
 
     hits: Counter[tuple[str, str]] = field(default_factory=Counter)  #: (victim, state) -> kills
+    harms: Counter[tuple[str, str]] = field(default_factory=Counter)  #: (kind of harm, state) -> how often
     kills: int = 0
     volleys: int = 0  #: moments at which something was killed
     several: int = 0  #: of these, with more than one victim
@@ -46,6 +48,9 @@ class Trial:
         self.rivals = rivals  #: controllers that are started at once, at the very begin
         self.end = time.monotonic() + deadline_s
         self.struck: Counter[str] = Counter()
+        self.halted: Counter[str] = Counter()  #: run id -> seconds that a process of it stood still
+        self.passing: list[harm.Passing] = []
+        self.dryruns_struck = 0
 
     def run(self) -> list[str]:
         """Strike, let it come to its end, and judge; returns the broken promises."""
@@ -56,17 +61,24 @@ class Trial:
                 self._keep_controllers()
                 if not self._volley():
                     break
+            self._pass(everything=True)
             hang = self._let_end()
-            found = [hang, *verdict.doubles(self.scene)] if hang else list(verdict.faults(self.scene, self.struck))
+            found = [hang, *verdict.doubles(self.scene)] if hang else list(verdict.faults(self.scene, self.struck, self.halted))
             if not hang and (left := self._wait_for_silence()):
                 found.append(f"still alive after the end: {left}")
+            if lost := self.scene.lost_strangers():
+                found.append(f"strangers were ended that had got the pid of a process of ours: {lost}")
         finally:
+            self._pass(everything=True)
+            self._count_causes()
             self.scene.close()
-        for run_id in self.scene.run_ids:
-            self.tally.causes.update(a.launched.reason for a in self.scene.history(run_id).attempts)
         self.tally.trials += 1
         self.tally.faults += found
         return found
+
+    def _count_causes(self) -> None:
+        for run_id in self.scene.run_ids:
+            self.tally.causes.update(a.launched.reason for a in self.scene.history(run_id).attempts)
 
     def _time_is_up(self) -> bool:
         return time.monotonic() > self.end
@@ -94,9 +106,10 @@ class Trial:
         seen: float | None = None
         patience = time.monotonic() + self.patience_s
         while True:
+            self._pass()
             if self._time_is_up() or self._all(lambda r: self.scene.state(r) == "settled"):
                 return False
-            ready = [(v, s) for v in self.scene.victims() if (s := self._state(v)) != "settled"]
+            ready = [(v, s) for v in self.scene.victims() if (s := self._state(v)) != "settled" and self._fair(v)]
             now = time.monotonic()
             aimed = [(v, s) for v, s in ready if s == aim and (v.run_id or aim == "no record")]
             seen = now if aimed and seen is None else seen
@@ -104,7 +117,12 @@ class Trial:
             if (aimed and seen is not None and (aim in FLEETING or now > seen + pause)) or late:
                 pool = aimed or ready
                 weights = [1 / (1 + self.tally.hits[v.kind, s]) for v, s in pool]
-                return self._strike(self.rng.choices(pool, weights), ready)
+                chosen = self.rng.choices(pool, weights)
+                if self.scene.harms and self.rng.random() < HARM_SHARE:
+                    self._harm(*chosen[0], ready)
+                else:
+                    self._strike(chosen, ready)
+                return True
             if not ready and not self.scene.controller_at_work():
                 return True
             time.sleep(POLL_S)
@@ -116,7 +134,63 @@ class Trial:
         states = [s for r in self.scene.run_ids if (s := self.scene.state(r)) != "settled"]
         return max(states, key=lambda s: s != "no record", default="settled")
 
-    def _strike(self, chosen: list[tuple[Victim, str]], ready: list[tuple[Victim, str]]) -> bool:
+    def _fair(self, victim: Victim) -> bool:
+        """A dry-run is repeated once after a kill; the second kill of the same would rightly block its rows."""
+        return victim.kind != "dry-run" or self.dryruns_struck == 0
+
+    def _harm(self, victim: Victim, state: str, ready: list[tuple[Victim, str]]) -> None:
+        """Let one of the scene's harms happen, the rarest so far first."""
+        kinds = sorted(self.scene.harms)
+        weights = [1 / (1 + sum(n for (k, _), n in self.tally.harms.items() if k == kind)) for kind in kinds]
+        kind = self.rng.choices(kinds, weights)[0]
+        passing: harm.Passing | None = None
+        if kind == "stop":
+            passing = harm.stop(victim, self.rng)
+        elif kind == "full":
+            passing = harm.fill(self.scene.root, self.rng)
+        elif kind == "readonly":
+            passing = harm.readonly(self.scene, victim, self.rng)
+        elif kind == "clock":
+            harm.set_clock(self.scene.control / "clock", self.rng.choice(harm.JUMPS_S))
+        elif kind == "pid":
+            self._kill([(victim, state)])
+            self._give_pid_away(victim)
+        elif kind == "torn":
+            self._tear(victim, ready)
+        elif kind == "boot":
+            self.scene.reboot()
+            while everything := [(v, self._state(v)) for v in self.scene.victims()]:
+                self._kill(everything)
+        self.tally.harms[kind, state] += 1
+        if passing is not None:
+            self.passing.append(passing)
+            if kind == "stop" and victim.run_id:
+                self.halted[victim.run_id] += passing.until - time.monotonic()
+
+    def _give_pid_away(self, victim: Victim) -> None:
+        for controller in self.scene.controllers:
+            controller.poll()  # a zombie keeps its pid
+        pid = harm.reuse_pid(victim.who.pid)
+        who = processes.identify(pid) if pid is not None else None
+        if pid is not None and who is not None:
+            self.scene.strangers[pid] = who
+
+    def _tear(self, victim: Victim, ready: list[tuple[Victim, str]]) -> None:
+        """Kill all that write a run's ledger, and leave half an event at its end."""
+        run_id = victim.run_id or self.scene.run_ids[0]
+        self._kill([(v, s) for v, s in ready if v.run_id == run_id])
+        if self.scene.layout.events(run_id).exists():
+            harm.tear(self.scene.layout.events(run_id), self.rng)
+
+    def _pass(self, everything: bool = False) -> None:
+        """Take back what has lasted long enough."""
+        now = time.monotonic()
+        over = [p for p in self.passing if everything or p.until <= now]
+        self.passing = [p for p in self.passing if p not in over]
+        for passing in over:
+            passing.undo()
+
+    def _strike(self, chosen: list[tuple[Victim, str]], ready: list[tuple[Victim, str]]) -> None:
         style = self.rng.random()
         first = chosen[0][0]
         if style < 0.12:  # all of one run
@@ -127,15 +201,18 @@ class Trial:
             chosen = ready
         elif style < 0.33:  # those who keep a run's end from being lost
             chosen = [r for r in ready if r[0].run_id == first.run_id and r[0].kind in ("supervisor", "wrapper")]
+        self._kill(chosen)
+
+    def _kill(self, chosen: list[tuple[Victim, str]]) -> None:
         killed = [(v, s) for v, s in chosen if processes.send(v.who, signal.SIGKILL)]
         for victim, state in killed:
             self.tally.hits[victim.kind, state] += 1
+            self.dryruns_struck += victim.kind == "dry-run"
             if victim.run_id:
                 self.struck[victim.run_id] += 1
         self.tally.kills += len(killed)
         self.tally.volleys += bool(killed)
         self.tally.several += len(killed) > 1
-        return True
 
     # -- the end --------------------------------------------------------------------
     def _let_end(self) -> str | None:

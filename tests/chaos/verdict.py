@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,21 @@ from chaos.scene import PROSE, Scene
 from runherd import clock, ledger
 
 TOLERANCE_S = 1.0  #: between cost.json and the program's own books
-CAUSES = ("killed", "never_started")  #: what may restart a run here
+CLEARED_S = 300.0  #: a trial is over by then, whatever its wall clock says
+CAUSES = ("killed", "never_started", "reboot")  #: what may restart a run here
 
 
-def faults(scene: Scene, struck: Counter[str]) -> Iterator[str]:
-    """Broken promises of a scene whose runs should all be done. `struck`: kills per run id."""
+def faults(scene: Scene, struck: Counter[str], halted: Mapping[str, float] | None = None) -> Iterator[str]:
+    """Broken promises of a scene whose runs should all be done.
+
+    `struck`: kills per run id; `halted`: seconds per run id that a process of it stood still.
+    """
     yield from doubles(scene)
     cells = scene.cells()
     if PROSE not in scene.tracker.read_text():
         yield "the tracker's prose was changed"
     for run_id in scene.run_ids:
-        for fault in _of_run(scene, run_id, cells.get(run_id), struck[run_id]):
+        for fault in _of_run(scene, run_id, cells.get(run_id), struck[run_id], (halted or {}).get(run_id, 0.0)):
             yield f"{run_id}: {fault}"
 
 
@@ -31,7 +35,7 @@ def doubles(scene: Scene) -> list[str]:
     return [f"executed twice at once: {line}" for line in scene.two()]
 
 
-def _of_run(scene: Scene, run_id: str, cell: str | None, kills: int) -> Iterator[str]:
+def _of_run(scene: Scene, run_id: str, cell: str | None, kills: int, halted_s: float) -> Iterator[str]:
     h = scene.history(run_id)
     books = scene.books(run_id)
     if h.ended is None or h.ended.status != "done" or cell != "DONE":
@@ -42,7 +46,7 @@ def _of_run(scene: Scene, run_id: str, cell: str | None, kills: int) -> Iterator
     yield from _result(scene, run_id, books)
     yield from _books(books)
     yield from _causes(h, kills)
-    yield from _cost(scene, run_id, h, books)
+    yield from _cost(scene, run_id, h, books, TOLERANCE_S + halted_s)
 
 
 def _ledger(events: list[ledger.Event]) -> Iterator[str]:
@@ -91,7 +95,7 @@ def _causes(h: Any, kills: int) -> Iterator[str]:
         yield f"{len(h.attempts) - 1} restarts after {kills} kills"
 
 
-def _cost(scene: Scene, run_id: str, h: Any, books: list[dict[str, Any]]) -> Iterator[str]:
+def _cost(scene: Scene, run_id: str, h: Any, books: list[dict[str, Any]], tolerance_s: float) -> Iterator[str]:
     cost = _json(scene.layout.record(run_id, "cost"))
     attempts = cost.get("attempts", [])
     if cost.get("status") != "completed" or len(attempts) != len(h.attempts):
@@ -101,12 +105,17 @@ def _cost(scene: Scene, run_id: str, h: Any, books: list[dict[str, Any]]) -> Ite
         yield "cost: the total is not the sum of the attempts"
     for a, attempt in zip(attempts, h.attempts, strict=True):
         token = _json(scene.layout.command(run_id, attempt.number)).get("token")
-        own = [b["t"] for b in books if b["token"] == token]
-        if attempt.exited.lost is None and own:
-            off = a["wall_clock_seconds"] - (own[-1] - own[0])
-            if abs(off) > TOLERANCE_S:
+        own = [b for b in books if b["token"] == token]
+        if not own:
+            continue
+        off = a["wall_clock_seconds"] - (own[-1]["b"] - own[0]["b"])
+        if attempt.exited.lost is None:
+            if abs(off) > tolerance_s:
                 yield f"cost: attempt {attempt.number} is {off:+.2f} s off the program's own books"
-        elif own and not own[0] - TOLERANCE_S < clock.epoch(a["ended_at"]) < own[-1] + TOLERANCE_S + scene.pace_s:
+        elif "clock" in scene.harms:  # what is left of it is a bound: nobody saw it end
+            if not -tolerance_s < off < CLEARED_S:
+                yield f"cost: attempt {attempt.number} without an exit is {off:+.2f} s off the program's own books"
+        elif not own[0]["t"] - tolerance_s < clock.epoch(a["ended_at"]) < own[-1]["t"] + tolerance_s + scene.pace_s:
             yield f"cost: attempt {attempt.number} without an exit ends at {a['ended_at']}"
 
 

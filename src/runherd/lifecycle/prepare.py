@@ -12,7 +12,7 @@ from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
-from runherd.files import encode_id, write_json
+from runherd.files import encode_id, fingerprint, write_json
 from runherd.lifecycle import checkpoints
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
@@ -78,7 +78,8 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         Path(rendered.result).parent.mkdir(parents=True, exist_ok=True)
     return {
         "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "steps": steps,
-        "result_path": rendered.result, "checkpoint": rendered.checkpoint, "resume": resume,
+        "result_path": rendered.result, "result_before": fingerprint(Path(rendered.result)),
+        "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),
         "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": spec.get("execution.gpu_provider") or "local",

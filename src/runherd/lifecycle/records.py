@@ -8,10 +8,11 @@ from typing import Any
 
 from runherd import clock, ledger
 from runherd.collect.usage import by_model
-from runherd.files import read_json, write_json
+from runherd.files import fingerprint, read_json, write_json
 from runherd.history import Attempt
 from runherd.lifecycle import billing
 from runherd.lifecycle.frozen import spec_data
+from runherd.supervise import facts
 from runherd.supervise.place import Place
 
 SCHEMA = 1
@@ -23,13 +24,30 @@ def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
     from runherd.collect import collect as gather
 
     command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
-    not_before = command.get("not_before", clock.epoch(_started(attempt)))
     first = next((a for a in place.history().attempts if a.gen == attempt.gen), attempt)
     work = place.layout.work_dir(place.run_id)
     result = Path(command.get("result_path") or work / "result.json")
     log = place.layout.log(place.run_id, attempt.number)
-    began = clock.epoch(_started(first))
-    return gather(data, work, log, float(not_before), result, record_dir=place.dir, run_began=began)
+    since = _since(place, attempt, command, result)
+    began = min(since, clock.epoch(_started(first)))
+    return gather(data, work, log, since, result, record_dir=place.dir, run_began=began)
+
+
+def _since(place: Place, attempt: Attempt, command: dict[str, Any], result: Path) -> float:
+    """The epoch second since which files are this attempt's.
+
+    That is its start, unless the clock was set back since: then files that it
+    wrote look older than it. Its true age, by a clock that does not jump, says
+    so; a result file that is just what it was before the start stays too old.
+    """
+    if "not_before" in command:
+        return float(command["not_before"])
+    started = clock.epoch(_started(attempt))
+    born, exited = facts.born_by_now(place, attempt), attempt.exited
+    if exited and exited.seconds is not None and exited.ended_at:
+        born = min(born, clock.epoch(exited.ended_at) - exited.seconds)
+    set_back = started - born > clock.SET_S
+    return born if set_back and fingerprint(result) != command.get("result_before") else started
 
 
 def _started(attempt: Attempt) -> str:

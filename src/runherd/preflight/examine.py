@@ -153,7 +153,7 @@ def _smoke(layout: Layout, run: RunPlan, spec: Spec, shows: list[str], limit: in
 
 def _of_place(plan: Plan, layout: Layout, by_run: dict[str, Spec]) -> Iterator[Finding]:
     root, specs = Path(plan.root), list(by_run.values())
-    yield from place.disk(root, max((int(s.get("preflight.disk_mib") or 0) for s in specs), default=0))
+    yield from place.disk(root, [s.get("preflight.disk_mib") for s in specs])
     yield from place.worktree(layout.root / layout.runs)
     urls = [str(u) for s in specs for u in s.get("preflight.endpoints") or []]
     timeout_s = min((float(s.get("preflight.endpoint_timeout_s") or 5) for s in specs), default=5.0)

@@ -15,13 +15,13 @@ from runherd.preflight.findings import Finding
 
 #: Hosts under which the client keeps its key in ~/.netrc (the second one by default since 0.31).
 WANDB_HOSTS = ("api.wandb.ai", "api.forge.coreweave.com")
-MIN_FREE_MIB = 200  #: below this no run could even write its records
+MIN_FREE_MIB = 200  #: where a run says nothing itself (`preflight.disk_mib`)
 
 
-def disk(root: Path, wanted_mib: int = 0) -> Iterator[Finding]:
-    """Free space where the runs will write."""
+def disk(root: Path, wanted_mib: Iterable[int | None] = ()) -> Iterator[Finding]:
+    """Free space where the runs will write; each run says how much it wants, or None."""
     free_mib = shutil.disk_usage(root).free >> 20
-    least = max(wanted_mib, MIN_FREE_MIB)
+    least = max((MIN_FREE_MIB if mib is None else mib for mib in wanted_mib), default=MIN_FREE_MIB)
     if free_mib < least:
         yield Finding("disk", f"only {free_mib} MiB free at {root}, {least} MiB needed", hint="preflight.disk_mib")
 

@@ -29,7 +29,7 @@ from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
 SCHEMA = 1
-TAIL_LINES = 30
+KILLED = "ended by SIGKILL"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -131,7 +131,11 @@ def _execute(place: Place, spec: Spec) -> str | None:
             if chosen.count is not None:
                 env["CUDA_VISIBLE_DEVICES"] = ",".join(chosen.uuids)
             argv = guarded.argv(command.to_argv())
-            failed = _one(argv, command.cwd, env, _log(place), float(spec.get("dryrun.timeout_s") or 600))
+            timeout_s = float(spec.get("dryrun.timeout_s") or 600)
+            failed = _one(argv, command.cwd, env, _log(place), timeout_s)
+            if failed == KILLED:  # by something outside, which says nothing about the run
+                print(f"[dry-run] {spec.run_id}: {KILLED}; once more", flush=True)
+                failed = _one(argv, command.cwd, env, _log(place), timeout_s)
             if failed is not None:
                 return f"{failed}: {_last_words(place)}"
     finally:

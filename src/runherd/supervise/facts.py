@@ -67,6 +67,14 @@ def age_s(place: Place, last: Attempt) -> float:
     return time.time() - clock.epoch(last.launched.t)
 
 
+def born_by_now(place: Place, last: Attempt) -> float:
+    """When the attempt began as the clock stands now, epoch seconds; infinite where that cannot be told any more."""
+    who = role(place, last.number, "wrapper")
+    if who is None or who.host != processes.hostname() or who.boot_id != processes.boot_id():
+        return float("inf")
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + who.start_ticks / processes.CLOCK_TICKS
+
+
 def exit_event(place: Place, last: Attempt, lost: bool) -> ledger.Exited:
     """How the attempt ended, as the wrapper wrote it down, or why that is not known."""
     written = read_json(place.layout.exit(place.run_id, last.number))
@@ -80,8 +88,16 @@ def exit_event(place: Place, last: Attempt, lost: bool) -> ledger.Exited:
     foreign = bool(command(place, last.number).get("foreign"))
     return ledger.Exited(
         last.gen, last.number, started_at=last.launched.t, ended_at=_last_sign(place, last, foreign),
-        lost=_why_lost(program(place, last), foreign),
+        lost=_why_lost(program(place, last), foreign), seconds=_age_where_clock_was_set(place, last),
     )  # fmt: skip
+
+
+def _age_where_clock_was_set(place: Place, last: Attempt) -> float | None:
+    """The attempt's age, where the clock was set during it and times of files say nothing; None where they do."""
+    born = born_by_now(place, last)
+    if born == float("inf") or abs(born - clock.epoch(last.launched.t)) < clock.SET_S:
+        return None
+    return round(time.time() - born, 3)
 
 
 def _why_lost(who: Identity | None, foreign: bool) -> str:

@@ -62,7 +62,7 @@ class Supervisor:
                 if self.turn(evidence.decide(self.facts())):
                     return
             except OSError as e:  # a full disk, a folder made read-only: it may pass; the ledger tells where we are
-                print(f"{clock.now()} {type(e).__name__}: {e}; going on in {RETRY_S:g} s", file=sys.stderr, flush=True)
+                say(f"{type(e).__name__}: {e}; going on in {RETRY_S:g} s")
                 self.waiting.pause(RETRY_S)
 
     def turn(self, decision: evidence.Decision) -> bool:
@@ -211,6 +211,9 @@ class Supervisor:
             self.started_here.add(number)
         last = h.last_attempt
         assert last is not None
+        plan = facts.command(self.place, number)
+        if last.stopping is not None:  # decided, and then something ended whoever was to do it
+            self.end_program(number, float(plan.get("grace_s") or 30.0))
         watched = facts.watched(self.place, last)
         if watched is None:
             self.sleep(0.2)  # it ended just now, or is about to say who it is
@@ -219,7 +222,7 @@ class Supervisor:
         if fd is None:
             return
         try:
-            self._watch_until_end(fd, last, facts.command(self.place, number))
+            self._watch_until_end(fd, last, plan)
         finally:
             os.close(fd)
 
@@ -285,7 +288,10 @@ class Supervisor:
     def stop(self, last: Attempt, cause: str, detail: str, plan: dict[str, Any]) -> None:
         """End the program's tree, gently first; the wrapper lives on to write the exit down."""
         self.place.record(ledger.Stopping(last.gen, last.number, cause, detail))
-        note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
+        try:
+            note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
+        except OSError as e:
+            say(f"not noted in the log: {e}")
         self.end_program(last.number, float(plan.get("grace_s") or 30.0))
 
     def end_program(self, number: int, grace_s: float) -> None:
@@ -342,7 +348,7 @@ class Supervisor:
         try:
             self.lease = lease.renew(self.layout.leases(self.place.run_id), self.lease)
         except OSError as e:
-            print(f"{clock.now()} no heartbeat: {e}", file=sys.stderr, flush=True)
+            say(f"no heartbeat: {e}")
 
     def cancel_asked(self) -> bool:
         return self.layout.cancel_request(self.place.run_id).exists()
@@ -362,6 +368,14 @@ class Supervisor:
             child.poll()
 
 
+def say(text: str) -> None:
+    """A line in supervisor.log; a full disk takes none, and that must not end us."""
+    try:
+        os.write(2, f"{clock.now()} {text}\n".encode())
+    except OSError:
+        pass
+
+
 def _quiet_s(interval: float, plan: dict[str, Any]) -> float:
     """How long a program that writes nothing is left without a look: not at all with GPUs, which are sampled."""
     if plan.get("gpus"):
@@ -377,7 +391,7 @@ def main() -> None:
     try:
         Supervisor(place, lock_fd).run()
     except lease.Fenced as fenced:
-        print(f"{clock.now()} leaving: {fenced}", file=sys.stderr, flush=True)
+        say(f"leaving: {fenced}")
     except Left as left:
         h = place.history()
         if h.active:

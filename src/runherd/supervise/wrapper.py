@@ -45,6 +45,14 @@ def _write_once(path: str, value: dict[str, object]) -> None:
     os.replace(tmp, path)
 
 
+def _say(text: str) -> None:
+    """A line in the program's log; on a full disk there is none, and that must not end us."""
+    try:
+        os.write(1, f"[runherd] {text}\n".encode())
+    except OSError:
+        pass
+
+
 def _identity(pid: int) -> dict[str, object]:
     with open(f"/proc/{pid}/stat", errors="replace") as f:
         raw = f.read()
@@ -170,7 +178,7 @@ def _run(
             pass_fds=lock_fds, process_group=0, preexec_fn=(lambda: _join(group)) if group else None,
         )  # fmt: skip
     except OSError as e:
-        print(f"[runherd] cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}", flush=True)
+        _say(f"cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}")
         code = 127 if isinstance(e, FileNotFoundError) else 126
         return {"code": code, "signal": None, "step": step["name"], "error": str(e)}
     try:
@@ -180,7 +188,7 @@ def _run(
              "memory_limit": how},
         )  # fmt: skip
     except OSError as e:  # it runs all the same, and our own exit is waited for
-        print(f"[runherd] cannot write down who runs: {e.strerror}", flush=True)
+        _say(f"cannot write down who runs: {e.strerror}")
     _, status, rusage = os.wait4(child.pid, 0)
     usage[0] += rusage.ru_utime + rusage.ru_stime
     usage[1] = max(usage[1], rusage.ru_maxrss)
