@@ -1,5 +1,6 @@
 /* A wall clock that can be set for the processes of one trial: preloaded, it adds the seconds that stand in the
-   8-byte file named by CHAOS_CLOCK to the real time, and to the times of files as those processes see them.
+   8-byte file named by CHAOS_CLOCK to the real time, and to the times of files as those processes see them (not with
+   CHAOS_CLOCK_FILES=as-they-are: then what was written before the clock was set keeps its time).
    Steady clocks are left alone. Only for tests: no machine's clock is touched. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 static volatile const int64_t *offset;
+static int shifts_files;
 
 __attribute__((constructor)) static void look(void) {
     const char *path = getenv("CHAOS_CLOCK");
@@ -21,6 +23,7 @@ __attribute__((constructor)) static void look(void) {
     void *seen = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);
     if (seen != MAP_FAILED) offset = seen;
     close(fd);
+    shifts_files = getenv("CHAOS_CLOCK_FILES") == NULL;
 }
 
 static int64_t off(void) { return offset ? *offset : 0; }
@@ -57,7 +60,7 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone) {
         static int (*real) params;                                       \
         if (!real) real = (int (*) params)dlsym(RTLD_NEXT, #name);       \
         int rc = real args;                                              \
-        if (rc == 0) SHIFTED(buf);                                       \
+        if (rc == 0 && shifts_files) SHIFTED(buf);                       \
         return rc;                                                       \
     }
 

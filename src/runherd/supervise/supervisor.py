@@ -62,7 +62,7 @@ class Supervisor:
                 if self.turn(evidence.decide(self.facts())):
                     return
             except OSError as e:  # a full disk, a folder made read-only: it may pass; the ledger tells where we are
-                say(f"{type(e).__name__}: {e}; going on in {RETRY_S:g} s")
+                log_line(f"{type(e).__name__}: {e}; going on in {RETRY_S:g} s")
                 self.waiting.pause(RETRY_S)
 
     def turn(self, decision: evidence.Decision) -> bool:
@@ -291,7 +291,7 @@ class Supervisor:
         try:
             note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
         except OSError as e:
-            say(f"not noted in the log: {e}")
+            log_line(f"not noted in the log: {e}")
         self.end_program(last.number, float(plan.get("grace_s") or 30.0))
 
     def end_program(self, number: int, grace_s: float) -> None:
@@ -348,7 +348,7 @@ class Supervisor:
         try:
             self.lease = lease.renew(self.layout.leases(self.place.run_id), self.lease)
         except OSError as e:
-            say(f"no heartbeat: {e}")
+            log_line(f"no heartbeat: {e}")
 
     def cancel_asked(self) -> bool:
         return self.layout.cancel_request(self.place.run_id).exists()
@@ -368,7 +368,7 @@ class Supervisor:
             child.poll()
 
 
-def say(text: str) -> None:
+def log_line(text: str) -> None:
     """A line in supervisor.log; a full disk takes none, and that must not end us."""
     try:
         os.write(2, f"{clock.now()} {text}\n".encode())
@@ -391,7 +391,7 @@ def main() -> None:
     try:
         Supervisor(place, lock_fd).run()
     except lease.Fenced as fenced:
-        say(f"leaving: {fenced}")
+        log_line(f"leaving: {fenced}")
     except Left as left:
         h = place.history()
         if h.active:
