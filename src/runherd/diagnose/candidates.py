@@ -40,7 +40,7 @@ _REPORTS = re.compile(
     r"(?i)see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
     r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
-    r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b"
+    r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b|^non-zero exit"
 )
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.
 _GAVE_UP = re.compile(
