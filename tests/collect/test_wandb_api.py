@@ -257,10 +257,13 @@ def _alive() -> set[int]:
         ("WANDB_API_KEY invalid: API key must have 40+ characters, has 5.", "refused"),
         ("No API key configured. Use `wandb login` to log in.", "no_key"),
         ("Could not find run <Run e/p/abc (not found)>", "missing"),
+        ("api_key not configured (no-tty). call wandb.login(key=[your_api_key])", "no_key"),
+        ("The API key you provided is either invalid or missing. If the `WANDB_API_KEY` environment variable is set, …", "refused"),
+        ("HTTPConnectionPool(host='127.0.0.1', port=9): Max retries exceeded with url: /graphql (Caused by …)", "unreachable"),
     ],
 )  # fmt: skip
 def test_what_the_clients_words_mean(said: str, state: str) -> None:
-    """Sentences of the client of wandb 0.31.0, each recorded from it, are read as what they say of our knowledge."""
+    """Sentences of the client, each recorded from wandb 0.31.0 or 0.18.7, are read as what they say of our knowledge."""
     assert why_not(RuntimeError(said))["state"] == state
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
+import random
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,6 +195,74 @@ def test_streams_are_passed_on_as_they_come(guard: Start, faulty: Fault) -> None
     assert g.ask(stream=True)[:2] == (200, sse)
     assert g.ask(stream=True)[:2] == (200, sse)  # the slot is free again
     wait_until(lambda: g.counts()["prompt_tokens"] == 14)
+
+
+PART = b'data: {"choices": []}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("sent", "headers"),
+    [(PART, {"Content-Length": "500"}), (b"%x\r\n%s\r\n" % (len(PART), PART), {"Transfer-Encoding": "chunked", "Content-Length": ""})],
+    ids=["by length", "chunked"],
+)
+def test_a_stream_that_breaks_is_told_and_frees_its_place(
+    guard: Start, faulty: Fault, sent: bytes, headers: dict[str, str]
+) -> None:
+    """A cut answer must not look whole: the program's connection breaks too; it is counted, and the next call goes on."""
+    events = {"Content-Type": "text/event-stream", **headers}
+    server = faulty(lambda n, _: (200, sent, events) if n == 1 else (200, completion(), {}))
+    server.server.RequestHandlerClass.timeout = 0.3  # type: ignore[attr-defined]
+    g = guard([one(server)], max_concurrent=1)
+    with pytest.raises(http.client.IncompleteRead):
+        g.ask(stream=True)
+    assert g.ask()[0] == 200
+    counts = g.counts()
+    assert (counts["broken_streams"], counts["ok"]) == (1, 2)
+
+
+def test_all_faults_at_once_lose_nothing(guard: Start, faulty: Fault) -> None:
+    """1,200 calls through two endpoints that limit, forbid, fail, break, dawdle and refuse: each item is answered once,
+    the counters add up, and the limits hold."""
+    sent: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def behave(seed: int) -> Callable[[int, dict[str, Any]], Any]:
+        rng = random.Random(seed)
+
+        def answer(n: int, body: dict[str, Any]) -> Any:
+            name = body["messages"][0]["content"]
+            with lock:
+                draw = rng.random()
+                burst = n % 100 < 6  # what limits, limits several in a row
+                kind = "refused" if int(name[1:]) % 50 == 0 else "limited" if burst else "ok"
+                kind = kind if kind != "ok" or draw > 0.06 else rng.choice(["forbidden", "failed", "broken", "slow"])
+                sent[kind] += 1
+            if kind == "slow":
+                threading.Event().wait(0.1)
+            return {
+                "refused": (400, error("content_filter"), {}), "limited": (429, error("rate_limit"), {"Retry-After": "0"}),
+                "forbidden": (403, error("forbidden"), {}), "failed": (503, error("down"), {}), "broken": (0, b"", {}),
+            }.get(kind, (200, completion(f"answer {name}"), {}))  # fmt: skip
+
+        return answer
+
+    a, b = faulty(behave(1), delay_s=0.002), faulty(behave(2), delay_s=0.002)
+    g = guard([one(a, "proxy"), one(b, "direct")], max_concurrent=12, max_retries=30, cooldown_s=0.05)
+    answers = g.ask_many(1200, 24)
+    for i, (status, body, _) in enumerate(answers):
+        if i % 50 == 0:
+            assert (status, body["error"]["code"]) == (400, "content_filter")
+        else:
+            assert (status, body["choices"][0]["message"]["content"]) == (200, f"answer q{i}")
+    counts = g.counts()
+    assert counts["program"] == {"items": 1200, "answered": 1200, "given_up": 0, "retries": counts["retries"], "abandoned": 0}
+    assert counts["calls"] == sum(sent.values()) == len(a.seen) + len(b.seen) == 1200 + counts["retries"]
+    assert {k: counts[k] for k in ("ok", "rate_limited", "forbidden", "failed", "content_policy")} == {
+        "ok": sent["ok"] + sent["slow"], "rate_limited": sent["limited"], "forbidden": sent["forbidden"],
+        "failed": sent["failed"] + sent["broken"], "content_policy": 24,
+    }  # fmt: skip
+    assert sent["limited"] > 50 and sent["forbidden"] > 5 and sent["broken"] > 5
+    assert a.peak <= 8 and b.peak <= 4 and counts["peak_in_flight"] <= 12
 
 
 def test_a_token_is_made_once_and_anew_when_refused(guard: Start, faulty: Fault, place: Path) -> None:

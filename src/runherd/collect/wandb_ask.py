@@ -15,11 +15,12 @@ import signal
 import sys
 from typing import Any, NoReturn, TextIO
 
-#: What the client says when it has no key at all (0.18 to 0.31).
+#: What the client says when it has no key at all.
 NO_KEY = re.compile(r"no API key configured|no authentication configured|api_key not configured", re.I)
-#: When the server or the client itself rejects the key.
+#: When the server or the client itself rejects the key. Both by what 0.18.7 and 0.31.0 were seen to say.
 REFUSED = re.compile(
     r"not logged in|relogin|invalid credentials|did not recognize an account|permission|API[_ ]KEY invalid|"
+    r"API key you provided is either invalid or missing|API key must be|"
     r"(error|status|code):? 40[13]\b|\b40[13] (client|unauthorized|forbidden)",
     re.I,
 )  # fmt: skip

@@ -56,9 +56,12 @@ class Answer:
     def read_some(self) -> bytes:
         """What has come of a stream, empty at its end. Raises `Broken`."""
         try:
-            return self.response.read1(1 << 16)
+            part = self.response.read1(1 << 16)
         except (OSError, http.client.HTTPException) as e:
             raise Broken(f"{type(e).__name__} within the stream") from e
+        if not part and self.response.length:  # `read1` says nothing of what was promised and has not come
+            raise Broken(f"the stream ended {self.response.length} bytes early")
+        return part
 
     def close(self) -> None:
         self.response.close()
