@@ -246,6 +246,20 @@ def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
     foreign.until(lambda: foreign.count() == 2)
 
 
+def test_a_person_was_quicker(foreign: Foreign) -> None:
+    """While the pause before a restart lasts somebody starts it by hand: no second one is started beside it."""
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    foreign.look(*words)
+    process.kill()
+    process.wait()
+    foreign.look(*words)
+    by_hand = foreign.start()
+    foreign.until(lambda: foreign.count() == 2)
+    code, out = foreign.look(*words, after_s=2)
+    assert code == 5 and f"process {by_hand.pid} has the log open" in out and foreign.count() == 2
+
+
 def test_without_a_word_it_refuses(foreign: Foreign) -> None:
     """Neither a restart command nor `stop`: the stale program lives on, and a person is asked."""
     process = foreign.start()

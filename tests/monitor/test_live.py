@@ -241,6 +241,24 @@ def test_old_result_is_not_taken(make: Callable[..., Run]) -> None:
     assert run.look().state == "HEALTHY"
 
 
+def test_what_an_earlier_attempt_ran_into(make: Callable[..., Run]) -> None:
+    """Out of memory in attempt 1, and attempt 2 loads its data for long: that is not out of memory again."""
+    out_of_memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    run = make(f"say('step 1/4 loss 1.0'); say({out_of_memory!r})" + WAIT)
+    run.until("READY")
+    run.look()
+    assert run.look(100).sentence.startswith("suspected OOM")
+    run.attempt = run.folder / "attempts" / "2"
+    run.attempt.mkdir()
+    run.log = run.attempt / "log.txt"
+    assert run.process is not None
+    run.process.kill()
+    run.process.wait()
+    run.start("say('loading data')" + WAIT)
+    run.until("READY")
+    assert [run.look(200).state, run.look(300).state] == ["HEALTHY", "HEALTHY"]
+
+
 def test_supervisors_look(make: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     """The supervisor's look prints one JSON judgement, and believes its caller about the process."""
     run = make("say('step 1/4 loss 0.5')" + WAIT)

@@ -56,7 +56,7 @@ def test_trainers_schedule() -> None:
     linear = {"schedule": "linear", "peak": 0.005, "total": 40, "tolerance": 0.01}
     assert off_schedule(rates[:5], linear) is None and off_schedule(rates[-5:], linear) is None
     assert off_schedule(rates[:5], {**linear, "peak": 0.01}) is not None
-    assert off_schedule(rates[1:5], {**linear, "schedule": "cosine", "points": 3}) is not None
+    assert off_schedule(rates[5:8], {**linear, "schedule": "cosine", "points": 3}) is not None
 
 
 def test_trainer_with_nan() -> None:
