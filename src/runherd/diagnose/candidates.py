@@ -42,6 +42,7 @@ _REPORTS = re.compile(
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b|^non-zero exit"
 )
+_PIPES = re.compile(r"multiprocessing[/\\](?:connection|queues|managers|reduction|popen_\w+)\.py$")
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.
 _GAVE_UP = re.compile(
     r"(?i)\b(?:after|all|exceeded|exhausted|reached) (?:\S+ ){0,3}(?:attempts?|retries|tries)\b"
@@ -96,21 +97,21 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     if not scene.exit.by_itself:
         return
     begin = max(near, scene.last_progress + 1)
-    known = set()
-    told = {i for r in scene.raised for i in _below(scene, r)} | scene.inside
+    told = {i for r in scene.raised for i in _below(scene, r)} | scene.inside | {r.end for r in scene.remains}
+    spoken = False
+    for n, raised in enumerate(scene.remains):
+        if raised.end >= begin:
+            rank, cause = _of_traceback(scene, scene.remains, n)
+            spoken, most = True, 0.5 if raised.alone else 0.8
+            yield (rank[0] + 1, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, most))
     for i, signature in scene.hits:
         if i not in told and i >= begin and not signature.fatal:
             mild = MILD.search(scene.lines[i].text) is not None
             if mild and not scene.exit.known:
                 continue
-            known.add(i)
+            spoken = True
             yield (2 * signature.order + 1 + mild, 1, i), of_signature(signature, (i,), 0.4 if mild else 0.6)
-    for n, raised in enumerate(scene.remains):
-        if raised.end >= begin and raised.end not in known:
-            rank, cause = _of_traceback(scene, scene.remains, n)
-            weaker = 0.5 if raised.alone else 0.8
-            yield (rank[0] + 1, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, weaker))
-    if scene.exit.known and not scene.exit.clean and not known:
+    if scene.exit.known and not scene.exit.clean and not spoken:
         yield from _error_lines(scene, begin)
 
 
@@ -140,6 +141,11 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
     if person:  # whatever it was busy with when the person came
         return (2 * person.order, 0, chain[-1].begin), of_signature(person, (chain[-1].end,), 0.95, chain[-1])
     elsewhere = int(scene.failing_rank is not None and chain[0].label != "" and not _is_rank(chain[0], scene))
+    if chain[0].frames and _PIPES.search(chain[0].frames[-1].file):  # no network, but a child of its own
+        gone = scene.catalogue.of_exception(f"{chain[0].name}: {chain[0].message} [in multiprocessing]")
+        if gone and gone.order:
+            cause = of_signature(gone, (chain[0].end,), 0.6, chain[0], _frame(chain[0], chain))
+            return (2 * gone.order, elsewhere, chain[0].begin), cause
     known = [(s, r) for r in chain for s in _signatures_in(scene, r)]
     known.sort(key=lambda pair: pair[0].order)
     if known and not (known[0][0].order == 2 and len(chain) > 1 and chain[0] is not known[0][1]):
