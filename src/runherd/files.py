@@ -144,6 +144,9 @@ class Layout:
     def controller_log(self) -> Path:
         return self.state / "controller.log"
 
+    def budget_lock(self) -> Path:
+        return self.state / "budget.lock"
+
     def requests(self) -> Path:
         """Targets that other commands handed to the controller."""
         return self.state / "requests"

@@ -100,7 +100,7 @@ def test_the_look_at_the_budget_and_the_launch_are_one_step(live: Make, monkeypa
     monkeypatch.setattr(campaign, "LOCK_WAIT_S", 0.05)
     plan = store.current(project.root)
     place = Place(Layout(project.root, **plan.paths), "a")
-    fd = locks.try_lock(place.layout.state / "budget.lock")
+    fd = locks.try_lock(place.layout.budget_lock())
     assert fd is not None
     try:
         with pytest.raises(UserError, match="somebody else holds its lock") as told:

@@ -37,7 +37,7 @@ def deciding(layout: Layout, plan: Plan) -> Iterator[None]:
     if not plan.budget:
         yield
         return
-    path = layout.state / "budget.lock"
+    path = layout.budget_lock()
     fd = locks.lock(path, LOCK_WAIT_S)
     if fd is None:
         raise fail(

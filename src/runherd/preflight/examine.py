@@ -161,6 +161,8 @@ def _of_place(plan: Plan, layout: Layout, by_run: dict[str, Spec]) -> Iterator[F
     yield from guarded_endpoints.check(by_run, timeout_s)
     if any(s.get("wandb.enabled") for s in specs):
         yield from place.wandb_login()
+    if any(s.get("collect.format") == "wandb_api" for s in specs):
+        yield from place.wandb_asked()
     words = {str(s.get("preflight.plan_against_head") or "warn") for s in specs}
     if words - {"off"}:
         yield from _plan_document(root / plan.document, root, stops="stop" in words)

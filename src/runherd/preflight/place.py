@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import netrc
 import os
 import shutil
@@ -75,16 +76,31 @@ def ask(base: str, timeout_s: float) -> str | None:
 
 def wandb_login() -> Iterator[Finding]:
     """A run that reports to W&B needs a key, or says that it works offline."""
-    if os.environ.get("WANDB_API_KEY") or os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun"):
+    if os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun") or _has_wandb_key():
         return
-    own = urlsplit(os.environ.get("WANDB_BASE_URL") or "").hostname
-    try:
-        known = netrc.netrc().hosts
-        if any(host in known for host in ([own] if own else WANDB_HOSTS)):
-            return
-    except (OSError, netrc.NetrcParseError):
-        pass
     yield Finding(
         "wandb", "wandb.enabled is set, but no W&B login was found",
         hint="wandb login, or export WANDB_API_KEY, or WANDB_MODE=offline",
     )  # fmt: skip
+
+
+def wandb_asked() -> Iterator[Finding]:
+    """A result that is to come through W&B's API needs its client and a key; without them only own files are looked at."""
+    lacks = "" if importlib.util.find_spec("wandb") else "the W&B client is not installed here"
+    lacks = lacks or ("" if _has_wandb_key() else "no W&B login was found")
+    if lacks:
+        yield Finding(
+            "wandb", f"collect.format is wandb_api, but {lacks}: only the runs' own files will be looked at", stops=False,
+            hint="pip install 'runherd[wandb]', then wandb login or export WANDB_API_KEY",
+        )  # fmt: skip
+
+
+def _has_wandb_key() -> bool:
+    if os.environ.get("WANDB_API_KEY") or os.environ.get("WANDB_IDENTITY_TOKEN_FILE"):
+        return True
+    own = urlsplit(os.environ.get("WANDB_BASE_URL") or "").hostname
+    try:
+        known = netrc.netrc().hosts
+    except (OSError, netrc.NetrcParseError):
+        return False
+    return any(host in known for host in ([own] if own else WANDB_HOSTS))
