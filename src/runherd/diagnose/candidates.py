@@ -50,6 +50,7 @@ _GAVE_UP = re.compile(
     r"|\ball (?:\S+ ){0,2}(?:requests|calls|items|samples|workers|endpoints)\b.{0,10}\bfailed|\btoo many (?:errors|failures|failed)"
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
 )
+_SAYS_NOTHING = re.compile(r"(?i)^\W*$|\bexit(?:ed|s|ing)?(?:\W+\w+)?\W+(?:code|status)\b|\bstatus \d+\W*$|^\W*\d+\W*$")
 _LOG_LINE = re.compile(
     r"^\W*(?:\d{2,4}[-/:]\d\d|(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b"
 )
@@ -122,7 +123,7 @@ def _error_lines(scene: Scene, begin: int) -> Iterator[Ranked]:
         family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found else None
         if family:
             yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
-        elif found and found["text"].strip() and i >= len(scene.lines) - LAST_WORDS:
+        elif found and i >= len(scene.lines) - LAST_WORDS and not _SAYS_NOTHING.search(found["text"]):
             yield (LAST_RANK, 2, i), _error_line(scene.lines[i].text, i)
 
 
