@@ -337,10 +337,54 @@ def test_tensorboard_two_writers_at_once(tmp_path: Path) -> None:
     assert got.metrics == alone.metrics and "hparam/acc" in got.metrics
 
 
+# -- W&B --------------------------------------------------------------------------------
+def flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, inner in value.items():
+        out |= flat(inner, f"{prefix}{key}/") if isinstance(inner, dict) else {prefix + key: inner}
+    return out
+
+
+@pytest.mark.parametrize("name", ["full", "long"])
+def test_wandb(tmp_path: Path, name: str) -> None:
+    """Every number of the run's own summary, and every logged row; also where a text goes over the file's blocks."""
+    got, said = gather(f"wandb_offline/{name}", tmp_path), told("wandb_offline")[name]["summary"]
+    assert (got.complete, got.missing, got.model) == (True, None, "tiny-b")
+    numbers = {k: v for k, v in flat(said).items() if not k.startswith("_") and not isinstance(v, str)}
+    assert got.metrics == numbers and "nested/b/c" in numbers and numbers["eval/acc/max"] > 0.9
+    curve = rows(got.curve)
+    assert [r["step"] for r in curve] == [3 * i for i in range(40)]
+    assert [r["loss"] for r in curve] == [2.0 / (i + 1) for i in range(40)]
+    assert rules(got) == ({"not_finite"} if name == "full" else set())
+    if name == "full":
+        assert [r["odd"] for r in curve if "odd" in r] == [None] * 3 and numbers["odd"] is None
+        assert got.extra["config"]["opt"] == {"name": "sgd", "lr": [0.1, 0.2]}
+
+
+def test_wandb_failed_and_killed(tmp_path: Path) -> None:
+    """An exit code other than 0, and no exit at all, are no result."""
+    assert gather("wandb_offline/failed", tmp_path / "a").missing == "the run ended with exit code 3"
+    got = gather("wandb_offline/killed", tmp_path / "b")
+    assert "the run never said that it had finished" in str(got.missing) and 0 < len(rows(got.curve)) <= 31
+
+
+# -- MLflow -----------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["first", "broken", "open"])
+def test_mlflow(tmp_path: Path, name: str) -> None:
+    """Metrics, history and state of each run as the client tells them; one that has not ended well is no result."""
+    said = told("mlflow")[name]
+    got = gather("mlflow", tmp_path, collect={"options": {"run_name": name}})
+    assert got.metrics == said["metrics"]
+    history = {key: [[r["step"], r[key]] for r in rows(got.curve) if key in r] for key in said["metrics"]}
+    assert history == said["history"]
+    wanted = None if said["status"] == "FINISHED" else f"the MLflow run has the status {said['status']}"
+    assert (got.complete, got.missing) == (wanted is None, wanted)
+
+
 def test_every_fixture_tells_its_versions() -> None:
     """Each folder that a script in `make/` wrote says by which versions, and stays small."""
     made = sorted(DATA.glob("*/expected.json"))
-    assert len(made) >= 6
+    assert len(made) == 8
     for path in made:
         assert json.loads(path.read_text())["versions"], path
         assert all(p.stat().st_size < 50_000 for p in path.parent.rglob("*") if p.is_file())

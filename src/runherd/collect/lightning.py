@@ -40,8 +40,9 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read all versions that this run wrote; metrics are the last value of each column, rows go to the curve."""
     reading = Reading(files=versions(path, request), end_mark=False)
     points: list[Point] = []
+    cut: str | None = None  # of the last file: an earlier one was gone on from
     for file in reading.files:
-        found = _rows(file, reading)
+        found, cut = _rows(file, reading)
         first = min((s for p in found if (s := _step(p)) is not None), default=None)
         if first is not None:
             points = [p for p in points if (_step(p) or 0) < first]
@@ -53,7 +54,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         reading.metrics.update({k: v for k, v in point.items() if k not in ("step", "epoch")})
     if odd:
         reading.findings.append(not_finite(odd))
-    reading.missing = _behind(points, path, reading.files)
+    reading.missing = cut or _behind(points, path, reading.files)
     reading.model = _model(path.parent / "hparams.yaml")
     return reading
 
@@ -70,12 +71,13 @@ def versions(path: Path, request: Request) -> list[Path]:
     return [numbered[k] for k in sorted(numbered)]
 
 
-def _rows(path: Path, reading: Reading) -> list[Point]:
-    raw = path.read_bytes()
+def _rows(path: Path, reading: Reading) -> tuple[list[Point], str | None]:
+    """Return the whole rows, and why the file is not whole."""
+    raw, said = path.read_bytes(), None
     rows = list(csv.reader(io.StringIO(raw.decode("utf-8", "replace"), newline="")))
     if not raw.endswith(b"\n"):
         rows = rows[:-1]
-        said = f"the last line of {path.name} is cut" if raw else f"{path.parent.name}/{path.name} is empty"
+        said = f"the last line of {path.parent.name}/{path.name} is cut" if raw else f"{path.parent.name}/{path.name} is empty"
         reading.findings.append(Finding("cut", "WARN", said))
     header, points = (rows[0] if rows else []), []
     for number, row in enumerate(rows[1:], 2):
@@ -91,7 +93,7 @@ def _rows(path: Path, reading: Reading) -> list[Point]:
                 point[name] = value if isinstance(value, int | float) else None
         if point:
             points.append(point)
-    return points
+    return points, said
 
 
 def _step(point: Point) -> int | float | None:

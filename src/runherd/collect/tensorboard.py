@@ -210,6 +210,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     if cut:
         said = f"{', '.join(cut)} ends within a record: the writer was killed, or is still writing"
         reading.findings.append(Finding("cut", "WARN", said, {"files": cut}))
+        last = max(loaded, key=lambda f: (f.began, f.path.name))
+        reading.missing = said if last.cut or not last.began else None  # an earlier file was gone on from
     if odd:
         reading.findings.append(not_finite(odd))
     if back:

@@ -85,14 +85,16 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
                 else:
                     _update(summary if kind == "summary" else config, value, nans)
     except (Cut, Malformed):
-        text_ = f"{path.name} ends within a record: the writer was killed, or is still writing"
-        reading.findings.append(Finding("cut", "WARN", text_))
+        reading.missing = f"{path.name} ends within a record: the writer was killed, or is still writing"
+        reading.findings.append(Finding("cut", "WARN", reading.missing))
     reading.metrics = {k: v for k, v in flatten({**last, **summary}).items() if not k.startswith("_")}
     reading.written_at = epoch(last.get("_timestamp")) or epoch(summary.get("_timestamp"))
     if nans.count:
         reading.findings.append(not_finite(nans.count))
     if exit_code is None:
-        reading.findings.append(Finding("no_exit", "WARN", "the run never said that it had finished"))
+        said = f"{path.name}: the run never said that it had finished"
+        reading.findings.append(Finding("no_exit", "WARN", said))
+        reading.missing = reading.missing or said
     elif exit_code:
         reading.missing = f"the run ended with exit code {exit_code}"
     if not reading.metrics and reading.missing is None:
