@@ -59,6 +59,13 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     "only the log is still": (evidence(log_age_s=5000.0), "HEALTHY", "HEALTHY", "none"),
     "only the result is still": (evidence(**{**OLD, "log_age_s": 5.0}), "HEALTHY", "HEALTHY", "none"),
     "gone": (evidence(process="gone"), "DEAD", "DEAD", "resume"),
+    "nothing to be seen": (
+        evidence(process="unknown", **NEVER, log_age_s=None),
+        "UNKNOWN",
+        "UNKNOWN",
+        "ask",
+    ),
+    "only its process": (evidence(**NEVER, log_age_s=None), "HEALTHY", "HEALTHY", "none"),
     "still, process unknown": (evidence(process="unknown", **OLD), "UNKNOWN", "UNKNOWN", "ask"),
     "quota": (
         evidence(counters=counters(limited=50), fresh={"limited": 9}, **STUCK),
@@ -213,7 +220,7 @@ def test_table(name: str) -> None:
 def test_every_state_is_reached() -> None:
     """The table leaves no state out."""
     assert {second for _, _, second, _ in TABLE.values()} == set(STATES)
-    assert len(RULES) == 12
+    assert len(RULES) == 13
 
 
 def test_suspicion_is_forgotten() -> None:

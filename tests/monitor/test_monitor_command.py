@@ -96,6 +96,59 @@ def test_nothing_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no such run" in capsys.readouterr().err
 
 
+def test_a_wrong_name_is_not_healthy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files that are not there (a typing error): UNKNOWN, exit 5, never HEALTHY."""
+    assert main([str(tmp_path / "X.json"), "--log", str(tmp_path / "nope.log"), "--expected", "9"]) == 5
+    assert capsys.readouterr().out.startswith("[Monitor] UNKNOWN | nothing of it can be seen")
+
+
+def test_a_restart_without_act_is_a_mistake(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """`--restart` alone would do nothing: it is refused instead of being passed over."""
+    assert main(["--log", str(files[1]), "--restart", "true"]) == 2
+    assert "without --act nothing is done" in capsys.readouterr().err
+
+
+def record(root: Path, *events: dict[str, object]) -> None:
+    """A run of ours as its ledger tells it, without an attempt at work."""
+    folder = root / "runs" / "R001"
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text('{"run_id": "R001", "data": {}}')
+    lines = [json.dumps({"v": 1, "t": "2026-01-02T03:04:05Z", "gen": 1, **e}) + "\n" for e in events]
+    (folder / "events.jsonl").write_text("".join(lines))
+
+
+REQUESTED = {"e": "requested", "reason": "first"}
+LAUNCHED = {"e": "launched", "attempt": 1, "reason": "first"}
+EXITED = {"e": "exited", "attempt": 1, "code": 1}
+RESUME = {
+    "e": "judged", "attempt": 1, "action": "resume", "reason": "api_quota", "delay_s": 120.0,
+    "not_before": "2026-01-02T03:06:05Z",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("events", "code", "said"),
+    [
+        ((REQUESTED,), 3, "WAITING | no attempt has been started yet"),
+        ((REQUESTED, {"e": "noted", "text": "waiting: 1 free GPU(s) of 2"}), 3, "WAITING | waiting: 1 free GPU(s)"),
+        (
+            (REQUESTED, LAUNCHED, EXITED, RESUME),
+            3,
+            "WAITING | attempt 1 ended: api_quota; it is resumed, not before 2026-01-02T03:06:05Z",
+        ),
+        ((REQUESTED, LAUNCHED, EXITED, {"e": "ended", "status": "blocked", "note": "why"}), 4, "BLOCKED | blocked: why"),
+        ((REQUESTED, LAUNCHED, EXITED, {"e": "ended", "status": "done"}), 0, "COMPLETE"),
+    ],
+)
+def test_what_the_record_decides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], events: tuple[dict[str, object], ...], code: int, said: str
+) -> None:
+    """Before the first attempt, between two, and at the end the ledger of a run of ours says how it is."""
+    record(tmp_path, *events)
+    assert main(["R001", "--root", str(tmp_path)]) == code
+    assert capsys.readouterr().out.startswith(f"[Monitor] {said}")
+
+
 def test_whole_script(files: tuple[Path, Path]) -> None:
     """The script is a command of its own and imports nothing heavy."""
     result, log = files

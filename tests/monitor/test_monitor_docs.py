@@ -46,7 +46,7 @@ def test_every_json_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 def test_every_exit_code() -> None:
     """Each state stands beside its code."""
     table = {int(row.split("|")[1]): row for row in section("Exit codes").splitlines() if re.match(r"\| \d", row)}
-    for state in (*STATES, "BLOCKED"):
+    for state in (*STATES, "BLOCKED", "WAITING"):
         code = EXIT.get(state, exitcodes.FAILED)
         assert [c for c, row in table.items() if re.search(rf"\b{state}\b", row)] == [code], state
 

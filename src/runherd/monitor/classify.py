@@ -154,6 +154,11 @@ def _process_line(e: Evidence) -> str:
     return f"process {e.process}" + (f" ({e.process_why})" if e.process_why else "")
 
 
+def span(seconds: float) -> str:
+    """Return a span as people say it: 90 s, 22 min."""
+    return f"{max(0, round(seconds))} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 def ago(seconds: float) -> str:
     """Return an age as people say it: 30s ago, 5m ago, 2.5h ago."""
     if seconds < 120:
@@ -310,13 +315,13 @@ def _stale(e: Evidence) -> Suspicion | None:
         return None
     lines = tuple(f"{k} still for {a:.0f} s" for k, a in known.items())
     if e.process == "alive":
-        text = f"alive, but nothing has moved for {min(known.values()) / 60:.0f} min"
+        text = f"alive, but nothing has moved for {span(min(known.values()))}"
         return Suspicion("STALE", text, (*lines, _process_line(e)), False, "stale", True, shown=True)
     if e.process == "unknown":
         from runherd.monitor.wandb import is_heard_of
 
         heard = "W&B still hears of it" if is_heard_of(e.wandb) else "nobody knows whether it lives"
-        text = f"nothing has moved for {min(known.values()) / 60:.0f} min and {heard}"
+        text = f"nothing has moved for {span(min(known.values()))} and {heard}"
         return Suspicion("UNKNOWN", text, (*lines, _process_line(e)), False, None, None, 0.4, shown=True)
     return None
 
@@ -336,6 +341,15 @@ def _only_wandb(e: Evidence) -> Suspicion | None:
         text = f"W&B says {state}, and nothing else can be seen of it from here"
         return Suspicion("DEAD", text, (text,), True, f"wandb-{state}", None, 0.6, "ask")
     return None
+
+
+def _nothing(e: Evidence) -> Suspicion | None:
+    """A run of which nothing is there to be seen is not healthy for it."""
+    signs_ = (e.log_age_s, e.result_age_s, e.progress_age_s, e.result, e.wandb, e.done)
+    if e.process != "unknown" or any(s is not None for s in signs_):
+        return None
+    text = "nothing of it can be seen: no log, no result, no process"
+    return Suspicion("UNKNOWN", text, (text, _process_line(e)), False, None, None, 0.3, shown=True)
 
 
 def _cold(e: Evidence) -> Suspicion | None:
@@ -380,5 +394,5 @@ def _idle(e: Evidence) -> Suspicion | None:
 
 #: In order of weight: the end first, then what stops a run, then what only warns.
 RULES: tuple[Rule, ...] = (
-    *(_complete, _gone, _only_wandb, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
+    *(_complete, _gone, _only_wandb, _nothing, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
 )

@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print, and return the exit code of the worst run."""
+    if args.restart is not None and args.act is None:
+        from runherd.errors import fail
+
+        raise fail("--restart only says how: without --act nothing is done", where="--restart", hint="add --act")
     if args.act not in (None, "act", "stop"):  # `--act R001`: the word belongs to what is looked at
         args.what, args.act = [args.act, *args.what], "act"
     if args.wandb not in (None, "auto") and args.wandb.count("/") != 2:  # `--wandb R001`: likewise
@@ -74,7 +79,8 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
     evidence, judgement, memory = looks.look(target, memory_path, keep=not supervised)
     recorded = _recorded(memory_path, judgement)
     judgement = recorded or judgement
-    code, over, acted = exit_code(judgement), recorded is not None or _over(judgement, supervised), None
+    ended = recorded is not None and recorded.state != "WAITING"
+    code, over, acted = exit_code(judgement), ended or _over(judgement, supervised), None
     if args.act:
         acted = _act(target, judgement, memory, memory_path, args)
         code = code if acted.code is None else acted.code
@@ -90,7 +96,8 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
         print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
     elif judgement.state != "HEALTHY":
         print("\n".join(explained(judgement)))
-    for line in sign_lines(looks.signs_of(target, evidence, memory)):
+    signs = looks.signs_of(target, evidence, memory)
+    for line in sign_lines({k: v for k, v in signs.items() if v not in judgement.sentence}):
         print(line)
     if acted and acted.text:
         print(f"  act:     {acted.text}")
@@ -130,7 +137,7 @@ def _is_own(memory_path: str) -> bool:
 
 
 def _recorded(memory_path: str, judgement: Judgement) -> Judgement | None:
-    """A run of ours that has ended is what its record says, whatever its log looks like; None while it has not."""
+    """What the record of a run of ours says where that decides: it has ended, or no attempt is at work."""
     events = os.path.join(os.path.dirname(memory_path), "events.jsonl")
     if not _is_own(memory_path) or not os.path.isfile(events):
         return None
@@ -138,15 +145,29 @@ def _recorded(memory_path: str, judgement: Judgement) -> Judgement | None:
 
     from runherd import history, ledger
 
-    ended = history.of(ledger.read(Path(events))).ended
-    if ended is None:
-        return None
-    said = f"{ended.status}: {ended.note or ended.result_text}"
-    if ended.status != "done":
+    told = ledger.read(Path(events))
+    h = history.of(told)
+    if h.ended is None:
+        waiting = _waits(h, told)
+        return Judgement("WAITING", waiting, (waiting,), "the next attempt", "none") if waiting else None
+    said = f"{h.ended.status}: {h.ended.note or h.ended.result_text}"
+    if h.ended.status != "done":
         return Judgement("BLOCKED", said, what_would_change_it="TODO in its cell")
     if judgement.state == "COMPLETE":
         return judgement
     return Judgement("COMPLETE", said, (said,), judgement.what_would_change_it, "none")
+
+
+def _waits(h: Any, told: Sequence[Any]) -> str | None:
+    """Why no attempt is at work; None when one is."""
+    last = h.last_attempt
+    if last is not None and last.judged is not None and last.judged.action == "resume":
+        until = f", not before {last.judged.not_before}" if last.judged.delay_s else ""
+        return f"attempt {last.number} ended: {last.judged.reason}; it is resumed{until}"
+    if last is not None:
+        return None
+    notes = [e.text for e in told if e.e == "noted" and e.gen == h.gen and e.text.startswith("waiting")]
+    return notes[-1] if notes else "no attempt has been started yet"
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:

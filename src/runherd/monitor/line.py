@@ -14,6 +14,7 @@ EXIT = {
     "GPU_IDLE": exitcodes.RUNNING,
     "HIGH_NULL_RATE": exitcodes.RUNNING,
     "BLOCKED": exitcodes.BLOCKED,
+    "WAITING": exitcodes.RUNNING,
     "UNKNOWN": exitcodes.NEEDS_PERSON,
 }
 
