@@ -57,6 +57,15 @@ def test_no_family(text: str) -> None:
     assert load().of_exception(text) is None
 
 
+def test_finder_finds_what_each_line_shows() -> None:
+    """Lines of one shape are searched once, and each still shows its own causes."""
+    lines = [text for _, text in (*SHOWS, *SHOWS_NOT)]
+    lines += ["status 429 now", "status 418 now", "status 500 now", "o1om"]
+    find = load().finder()
+    for text in (*lines, *lines):
+        assert [s.id for s in find(text)] == [s.id for s in load().of_line(text)]
+
+
 def bad(**change: Any) -> dict[str, Any]:
     return {"id": "x", "class": "OOM", "cause": "c", "match": ["a"], **change}
 

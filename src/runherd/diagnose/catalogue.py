@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,6 +24,8 @@ CLASSES = (
     "UNKNOWN",  # a launcher's word that something failed, where nothing says what
 )
 SCOPES = ("line", "exception")  #: what a signature is held against
+FAMILY_CHARS = 1000  #: of an exception's words; what follows is the answer of a server, or data
+_NO_DIGITS = {ord(c): None for c in "0123456789"}
 RESTARTS = ("yes", "no", "maybe")  #: whether the same again can go well without a person
 
 
@@ -84,12 +86,29 @@ class Catalogue:
 
     def of_exception(self, text: str) -> Signature | None:
         """Return the first family that knows an exception, given as "Type: message"."""
-        return next((s for s in self.families if s.matches(text)), None)
+        return next((s for s in self.families if s.matches(text[:FAMILY_CHARS])), None)
 
     def of_line(self, text: str) -> Iterator[Signature]:
         """Yield the causes that a line shows, root causes first."""
         low = text.lower()
         yield from self.of_words((word for word in self.by_word if word in low), text)
+
+    def finder(self) -> Callable[[str], Iterator[Signature]]:
+        """Return `of_line` for many lines: those that differ only in digits are searched for words once."""
+        numbered = [w for w in self.by_word if any(c.isdigit() for c in w)]
+        bare = [w for w in self.by_word if w not in numbered]
+        seen: dict[str, list[str]] = {}
+
+        def find(text: str) -> Iterator[Signature]:
+            low = text.lower()
+            shape = low.translate(_NO_DIGITS)
+            words = seen.get(shape)
+            if words is None:
+                words = seen[shape] = [w for w in bare if w in shape]
+            also = [w for w in numbered if w in low] if len(shape) < len(low) else []
+            return self.of_words((*words, *also), text) if words or also else iter(())
+
+        return find
 
     def of_words(self, words: Iterable[str], text: str) -> Iterator[Signature]:
         """The same, where it is known which words the line holds."""

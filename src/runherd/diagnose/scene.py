@@ -64,11 +64,12 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     found = tracebacks.find(lines)
     inside = {i for r in found for i in range(r.begin, r.end + 1)}
     raised = [r for r in found if not r.ignored]
+    find = catalogue.finder()
     hits = [
         (i, s)
         for i, line in enumerate(lines)
         if line.text and not OF_A_TEST.match(line.text)
-        for s in catalogue.of_line(line.text)
+        for s in find(line.text)
         if s.id == TRACKING or not line.text.startswith(TRACKERS)
     ]
     rest = [] if ended.clean else remains.find(lines, inside)
