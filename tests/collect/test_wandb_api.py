@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +20,9 @@ from typing import Any
 import pytest
 from wandb_server import KEY, Run, WandbServer
 
-from runherd.collect import collect
-from runherd.collect.wandb_api import UNKNOWN, live, look, look_again, named_in, understood
+from runherd.collect import collect, wandb_api
+from runherd.collect.recorder import Recorder
+from runherd.collect.wandb_api import UNKNOWN, Seen, live, look, look_again, named_in, reading_of, understood
 from runherd.collect.wandb_ask import why_not
 
 HAVE = importlib.util.find_spec("wandb") is not None
@@ -88,27 +90,12 @@ def test_summary_history_and_state(serve: Callable[..., WandbServer], gather: Ca
 
 
 @real_client
-@pytest.mark.parametrize(
-    ("state", "said"), [("running", "is running"), ("crashed", "crashed"), ("failed", "failed")]
-)
-def test_a_run_that_has_not_finished(
-    serve: Callable[..., WandbServer], gather: Callable[..., Any], state: str, said: str
-) -> None:
-    """A state other than finished is no whole result, and is named, whatever the summary holds."""
-    serve({"a/b/c": Run(state, SUMMARY)})
+def test_a_run_that_has_crashed(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """A state other than finished is no whole result, and is named, whatever the summary holds; a NaN is null with a finding."""
+    serve({"a/b/c": Run("crashed", {**SUMMARY, "loss": float("nan")})})
     got = gather(run="a/b/c")
-    assert (got.complete, got.missing) == (False, f"the W&B run a/b/c {said}")
-
-
-@real_client
-def test_nan_and_nothing(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
-    """A NaN is null with a finding; a summary with W&B's own keys alone is no result."""
-    server = serve({"e/p/abc1": Run(summary={"loss": "NaN", "bad": float("nan"), "acc": 1.0})})
-    got = gather()
-    assert got.metrics["bad"] is None and got.metrics["acc"] == 1.0
-    assert "not_finite" in {f.rule for f in got.findings}
-    server.runs["e/p/abc1"] = Run(summary={"_runtime": 1})
-    assert "nothing was logged" in gather().missing
+    assert (got.complete, got.missing) == (False, "the W&B run a/b/c crashed")
+    assert got.metrics["loss"] is None and "not_finite" in {f.rule for f in got.findings}
 
 
 @real_client
@@ -132,15 +119,14 @@ def test_unreachable_is_not_broken(
 def test_a_key_that_is_wrong_or_not_there(
     serve: Callable[..., WandbServer], gather: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refused key, a key of no form and no key at all are told apart from each other and from an outage."""
+    """A refused key and no key at all are told apart from each other and from an outage."""
     server = serve({"e/p/abc1": Run(summary=SUMMARY)})
-    for key, state in (("0" * 40, "refused"), ("short", "refused"), (None, "no_key")):
+    for key, state in (("0" * 40, "refused"), (None, "no_key")):
         monkeypatch.setenv("WANDB_API_KEY", key) if key else monkeypatch.delenv("WANDB_API_KEY")
         got = gather()
         assert got.missing.startswith(UNKNOWN[state]), got.missing
         assert [f.rule for f in got.findings] == [f"wandb_{state}"]
-    assert live("e/p/abc1").state == "no_key"
-    assert set(server.asked) == {"refused"}  # the key of no form was never sent
+    assert set(server.asked) == {"refused"}
 
 
 @real_client
@@ -202,7 +188,7 @@ def test_a_state_that_lags_is_waited_for(serve: Callable[..., WandbServer]) -> N
 
 @real_client
 def test_a_living_run_for_the_monitor(serve: Callable[..., WandbServer]) -> None:
-    """State, last step and the age of the heartbeat, without the history; unreachable and no run are no states of it."""
+    """State, last step and the age of the heartbeat, without the history."""
     beat = datetime.fromtimestamp(time.time() - 90, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     server = serve({"e/p/abc1": Run("running", SUMMARY, rows=ROWS, heartbeat_at=beat)})
     seen = live("e/p/abc1")
@@ -212,24 +198,40 @@ def test_a_living_run_for_the_monitor(serve: Callable[..., WandbServer]) -> None
     server.runs["e/p/abc1"] = Run("crashed", heartbeat_at=None)
     seen = live("e/p/abc1")
     assert (seen.state, seen.last_step, seen.heartbeat_age_s) == ("crashed", None, None)
-    assert live("e/p/other").state == "missing"
-    server.fault = "silent"
-    seen = live("e/p/abc1", timeout_s=1)
-    assert (seen.state, seen.is_known) == ("unreachable", False)
 
 
 @real_client
-def test_asking_leaves_nothing_behind(serve: Callable[..., WandbServer], tmp_path: Path) -> None:
+def test_asking_leaves_nothing_behind(
+    serve: Callable[..., WandbServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The client's service process ends, and no folder of its own stays in the home, the temporary or the present one."""
     serve({"e/p/abc1": Run(summary=SUMMARY)})
+    (tmp_path / "here").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     before = _alive()
     assert look("e/p/abc1").state == "finished"
     end = time.monotonic() + 20
     while not _alive() <= before:
         assert time.monotonic() < end, "the client's service process lives on"
         threading.Event().wait(0.05)
-    assert list(tmp_path.iterdir()) == []
-    assert not (Path.cwd() / "wandb").exists()
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["here", "tmp"]
+
+
+@real_client
+def test_the_server_of_a_projects_own_settings_is_asked(
+    serve: Callable[..., WandbServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that stands in `wandb/settings` of the folder is the one that is asked."""
+    server = serve({"e/p/abc1": Run(summary=SUMMARY)})
+    monkeypatch.delenv("WANDB_BASE_URL")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wandb").mkdir()
+    (tmp_path / "wandb" / "settings").write_text(f"[default]\nbase_url = {server.url}\n")
+    assert look("e/p/abc1", timeout_s=3).state == "finished"
+    assert "run" in server.asked
 
 
 def _alive() -> set[int]:
@@ -280,6 +282,35 @@ def test_a_recorded_conversation() -> None:
         assert understood("\n".join(lines[:n])).state == "unreachable"
     assert understood("\n".join([*lines[:2], lines[2][:9]])).state == "unreachable"
     assert understood("\n".join([*lines[:2], '{"state": "refused", "why": "x"}'])).state == "refused"
+
+
+@pytest.mark.parametrize(
+    ("seen", "missing"),
+    [
+        (Seen("finished", summary=SUMMARY), None),
+        (Seen("finished", summary={"_runtime": 1}), "nothing was logged to the W&B run r"),
+        (Seen("running", summary=SUMMARY), "the W&B run r is running"),
+        (Seen("pending"), "the W&B run r is pending"),
+        (Seen("failed", summary=SUMMARY), "the W&B run r failed"),
+        (Seen("killed", summary=SUMMARY), "the W&B run r was killed"),
+        (Seen("preempted", summary=SUMMARY), "the W&B run r was preempted"),
+    ],
+)
+def test_what_each_state_comes_to(seen: Seen, missing: str | None, tmp_path: Path) -> None:
+    """Only a finished run that logged something is a whole result."""
+    recorder = Recorder(tmp_path)
+    try:
+        assert reading_of("r", seen, recorder).missing == missing
+    finally:
+        recorder.discard()
+
+
+@pytest.mark.parametrize("state", sorted(UNKNOWN))
+def test_what_is_not_known_is_no_state_of_the_run(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a monitor every kind of not knowing keeps its own name and is marked as such."""
+    monkeypatch.setattr(wandb_api, "look", lambda run, **how: Seen(state, "why"))
+    seen = live("e/p/abc1")
+    assert (seen.state, seen.is_known, seen.heartbeat_age_s, seen.last_step) == (state, False, None, None)
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch, gather: Callable[..., Any], tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ PAUSES_S = (2.0, 8.0)  #: before the second and the third try
 #: As W&B writes it into the log of a run: https://HOST/ENTITY/PROJECT/runs/ID
 URL = re.compile(rb"https?://[^\s/]+/([\w.-]+)/([\w.% -]+)/runs/([\w-]+)")
 SAVED = re.compile(rb"wandb: +Run data is saved locally in ([^\r\n]+?)\s*$", re.M)
-ENDED = {"finished": None, "failed": "failed", "crashed": "crashed", "killed": "was killed", "preempted": "preempted"}
+ENDED = {"finished": None, "failed": "failed", "crashed": "crashed", "killed": "was killed", "preempted": "was preempted"}
 #: States of our knowledge, not of the run, and the sentence of each.
 UNKNOWN = {
     "unreachable": "W&B cannot be reached, which says nothing of the run",
@@ -169,9 +169,12 @@ def _answer(question: dict[str, Any], env: dict[str, str]) -> str | None:
 
 
 def _environment(base: Mapping[str, str], base_url: str | None, scratch: str) -> dict[str, str]:
-    """The client reports its own errors nowhere, writes only to `scratch`, and says nothing."""
+    """The client reports its own errors nowhere, keeps its files in `scratch`, and says nothing.
+
+    WANDB_DIR stays as it is: the settings of a project (`wandb/settings`, with its server) are found by it.
+    """
     quiet = {
-        "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true", "WANDB_DIR": scratch, "WANDB_CACHE_DIR": scratch,
+        "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true", "TMPDIR": scratch, "WANDB_CACHE_DIR": scratch,
         "WANDB_DATA_DIR": scratch,
     }  # fmt: skip
     return {**base, **quiet, **({"WANDB_BASE_URL": base_url} if base_url else {})}
@@ -220,10 +223,10 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     )  # fmt: skip
     if not seen.is_known:
         return _own_files(path, request, sink, run, seen)
-    return _reading(run, seen, sink)
+    return reading_of(run, seen, sink)
 
 
-def _reading(run: str, seen: Seen, sink: Sink) -> Reading:
+def reading_of(run: str, seen: Seen, sink: Sink) -> Reading:
     """What a run that W&B has shown comes to."""
     reading = Reading(wandb_url=seen.url, extra={"wandb": {"run": run, "state": seen.state, "last_step": seen.last_step}})
     for row in seen.history:
