@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runherd.lognote import note_action
-from runherd.monitor import scan, tick
+from runherd.monitor import resultpeek, scan, tick
 from runherd.monitor.evidence import Evidence, Result
 from runherd.monitor.signs import signs
 
+FAILED = Result(items=40, correct=10, judged=40, nulls=0, placeholders=4, placeholder="[VLM error]")
+COUNTED = {**scan.empty(), "progress": {"done": 40, "total": 40, "unit": "item", "at": 0}}
 SAME = Result(items=40, correct=10, judged=40, nulls=0, top_answer=("A", 30))
 COSINE = {"params": {"lr_scheduler_type": "cosine"}}
 
 
 def look(**change: Any) -> Evidence:
-    rates = change.pop("rates", [])
-    return Evidence(now=0.0, process="alive", counters={**scan.empty(), "rates": rates}, **change)
+    counters = change.pop("counters", {**scan.empty(), "rates": change.pop("rates", [])})
+    return Evidence(now=0.0, process="alive", counters=counters, **change)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +31,13 @@ def look(**change: Any) -> Evidence:
     [
         (look(), {}, [], []),
         (look(result=SAME), {}, [], ["one answer, 'A', is 30 of 40 so far"]),
+        (look(result=FAILED), {}, [], ["4 of 40 answers stand for a failed call, as '[VLM error]'"]),
+        (look(result=replace(FAILED, placeholders=2)), {}, [], []),
+        (look(result=replace(FAILED, items=400)), {}, [], []),
+        (look(result=replace(FAILED, placeholders=0, skipped=3)), {}, [], ["3 of 40 items are skipped"]),
+        (look(result=replace(FAILED, placeholders=0, items=38), counters=COUNTED), {}, [], ["the log has counted all"]),
+        (look(result=replace(FAILED, placeholders=0, items=38), counters=COUNTED, result_age_s=5.0), {}, [], []),
+        (look(result=replace(FAILED, placeholders=0), counters=COUNTED), {}, [], []),
         (look(), {}, [[60, 0.7], [80, 0.6], [90, 0.5]], ["the accuracy fell from 70.0% to 50.0%"]),
         (look(), {}, [[20, 0.9], [60, 0.6], [80, 0.6], [90, 0.59]], []),
         (look(losses=(0.5,) * 40), {}, [], ["the loss has stayed at 0.5 for 40 reports"]),
@@ -92,3 +103,15 @@ def test_progress_of_training_tools(tmp_path: Path) -> None:
     os.utime(metrics, (1000, 1000))
     got = tick(str(run), alive=True)
     assert (got["done"], got["expected"]) == (50, 200)
+
+
+def test_placeholders_of_a_result(tmp_path: Path) -> None:
+    """What programs write where a call failed is counted, whatever it is wrapped in; true answers with such words are not."""
+    placeholders = ["Failed to obtain answer via API.", "[VLM error]", "N/A", "<none>", "Error: timeout", "content_filter"]
+    answers = ["The error bars overlap, so no", "A", "B", "no", "Failure of the left pump", "None of the above"]
+    items = [{"id": i, "response": text} for i, text in enumerate(placeholders * 2 + answers)]
+    for suffix, text in ((".json", json.dumps({"per_item": items})), (".jsonl", "\n".join(map(json.dumps, items)))):
+        path = tmp_path / f"x{suffix}"
+        path.write_text(text)
+        got = resultpeek.peek(str(path), {})
+        assert got is not None and (got.items, got.placeholders) == (18, 12)

@@ -40,6 +40,9 @@ class Result:
     top_answer: tuple[str, int] | None = None
     whole: bool = True
     says_complete: bool | None = None
+    placeholders: int = 0  #: answers that stand where a call failed
+    placeholder: str = ""  #: the most frequent of them
+    skipped: int = 0  #: items that say so of themselves
 
     @property
     def accuracy(self) -> float | None:

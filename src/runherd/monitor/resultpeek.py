@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,13 @@ from runherd.monitor.evidence import Result
 
 BIG = 64 << 20  #: a larger JSON file is streamed
 ITEM_KEYS = ("per_item", "items", "samples", "per_sample", "predictions", "results")
+#: An answer without one of these words is no placeholder; with one, `validate.tally` knows.
+SUSPECT = (
+    *("fail", "error", "exce", "filter", "policy", "blocked", "unavail", "placehol", "timeout"),
+    *("no answer", "no response", "no output", "no_", "no-"),
+)
+_NOTHING = re.compile(r"[\s\[(<{*\"']*(?:n/?a|none|null|nan|unk|empty|pad|-|\?)?[\])>}*\"'\s]*")
+MOST_ODD = 200
 ID_LISTS = ("completed_ids", "done_ids", "processed_ids", "completed")
 
 
@@ -47,6 +55,9 @@ def _result(facts: dict[str, Any], whole: bool) -> Result:
         (top[0], top[1]) if top else None,
         whole,
         facts.get("complete"),
+        sum(facts.get("placeholders", {}).values()),
+        max(facts.get("placeholders", {}).items(), key=lambda pair: pair[1], default=("", 0))[0],
+        facts.get("skipped", 0),
     )
 
 
@@ -99,7 +110,7 @@ def of_document(data: Any) -> dict[str, Any] | None:
 
 def count(items: Iterable[Any]) -> dict[str, Any]:
     """Count items: right ones, judged ones, nulls by reason, the most frequent answer."""
-    total = correct = judged = nulls = with_response = 0
+    total = correct = judged = nulls = with_response = skipped = 0
     reasons: dict[str, int] = {}
     answers: dict[str, int] = {}
     for item in items:
@@ -111,6 +122,7 @@ def count(items: Iterable[Any]) -> dict[str, Any]:
             correct += bool(item["correct"])
         if "response" in item:
             with_response += 1
+        skipped += item.get("skipped") is True or item.get("status") == "skipped"
         response = item.get("response")
         if response is None:
             nulls += 1
@@ -128,7 +140,21 @@ def count(items: Iterable[Any]) -> dict[str, Any]:
         "nulls": nulls,
         "reasons": reasons,
         "top": list(top) if top else None,
+        "placeholders": _placeholders(answers),
+        "skipped": skipped,
     }
+
+
+def _placeholders(answers: dict[str, int]) -> dict[str, int]:
+    """The answers that stand where a call failed, with how often."""
+    low = {text: text.lower() for text in answers}
+    odd = [t for t, words in low.items() if any(w in words for w in SUSPECT) or _NOTHING.fullmatch(words)]
+    if not odd:
+        return {}
+    from runherd.validate.tally import PLACEHOLDERS, WRAPPED
+
+    matches = re.compile(WRAPPED + "(?:" + "|".join(PLACEHOLDERS) + ")", re.IGNORECASE).match
+    return {t: answers[t] for t in odd[:MOST_ODD] if matches(t)}
 
 
 def _streamed(path: str) -> dict[str, Any] | None:
@@ -155,7 +181,9 @@ def _streamed(path: str) -> dict[str, Any] | None:
 
 
 def _add(facts: dict[str, Any], more: dict[str, Any]) -> None:
-    for key in ("items", "correct", "judged", "nulls"):
+    for key in ("items", "correct", "judged", "nulls", "skipped"):
         facts[key] += more[key]
+    for text, n in more["placeholders"].items():
+        facts["placeholders"][text] = facts["placeholders"].get(text, 0) + n
     for reason, n in more["reasons"].items():
         facts["reasons"][reason] = facts["reasons"].get(reason, 0) + n

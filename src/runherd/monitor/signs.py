@@ -7,8 +7,12 @@ from typing import Any
 
 from runherd.monitor.curves import leaves_baseline, off_schedule
 from runherd.monitor.evidence import Evidence
+from runherd.monitor.howfar import ITEMS
 
 SAME_ANSWER = 0.6  #: as the bias bound of the validation
+PLACEHOLDERS = 3  #: so many, and more than PLACEHOLDER_SHARE of the items
+PLACEHOLDER_SHARE = 0.02
+SETTLED_S = 30  #: a result younger than this may still be written
 FALL = 0.10  #: of the accuracy below its best, over at least FALL_ITEMS items
 FALL_ITEMS = 50
 PLATEAU = 40  #: losses that differ by less than PLATEAU_SHARE
@@ -34,6 +38,8 @@ def signs(
     found = {
         "COUNT": e.disagreement,
         "SAME_ANSWER": _same_answer(e),
+        "PLACEHOLDERS": _placeholders(e),
+        "SKIPPED": _skipped(e),
         "ACCURACY_FALLS": _falling(accuracy),
         "PLATEAU": _plateau(e),
         "SPIKE": _spike(e),
@@ -77,6 +83,28 @@ def _same_answer(e: Evidence) -> str | None:
     if valid < 20 or n <= SAME_ANSWER * valid:
         return None
     return f"one answer, {answer!r}, is {n} of {valid} so far"
+
+
+def _placeholders(e: Evidence) -> str | None:
+    """Answers that a program writes where a call failed look like answers, and no null rate sees them."""
+    r = e.result
+    if r is None or r.placeholders < PLACEHOLDERS or r.placeholders <= PLACEHOLDER_SHARE * r.items:
+        return None
+    return f"{r.placeholders} of {r.items} answers stand for a failed call, as {r.placeholder!r}"
+
+
+def _skipped(e: Evidence) -> str | None:
+    r = e.result
+    if r is None:
+        return None
+    if r.skipped:
+        return f"{r.skipped} of {r.items} items are skipped"
+    count = e.counters.get("progress")
+    if not count or count["unit"] not in ITEMS or not count["total"] or count["done"] < count["total"]:
+        return None
+    missing = count["total"] - r.items
+    still = e.result_age_s is None or e.result_age_s > SETTLED_S
+    return f"the log has counted all {count['total']}, the result holds {r.items}" if missing > 0 and still else None
 
 
 def _falling(accuracy: Sequence[Sequence[float]]) -> str | None:
