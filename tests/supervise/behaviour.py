@@ -69,7 +69,7 @@ def slow_and_quiet(_: int) -> None:
 
 def waits_then_fails(_: int) -> None:
     slow_and_quiet(1)
-    raise ValueError("shapes (3,4) and (5,) do not fit")
+    raise KeyError("no such column")
 
 
 def waits_then_is_killed(started: int) -> None:
