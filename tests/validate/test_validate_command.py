@@ -167,6 +167,29 @@ def test_json_of_a_file_is_the_record(result: Path, capsys: pytest.CaptureFixtur
     assert "in no format that is known" in json.loads(capsys.readouterr().out)["findings"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "code", "said"),
+    [
+        ('{"per_item": []}', None, 1, "r.json holds neither metrics nor items"),
+        ("[]", None, 1, "r.json holds neither metrics nor items"),
+        ('{"per_item": []}', 140, 1, "r.json holds no items, 140 expected"),
+        ('{"metrics": {"accuracy": 0.5}}', 140, 1, "r.json holds no items, 140 expected"),
+        ('{"metrics": {"accuracy": 0.5}}', None, 0, "[Validate] NA (per_item)"),
+        ('{"history": [{"step": 1, "loss": 0.5}]}', None, 0, "[Validate] NA (per_item)"),
+        ('{"status": "blocked", "metrics": {"accuracy": 0.5}}', None, 1, "r.json has the status 'blocked'"),
+        ('{"status": "done", "metrics": {"accuracy": 0.5}}', None, 0, "[Validate] NA (per_item)"),
+    ],
+)
+def test_a_file_with_nothing_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, expected: int | None, code: int, said: str
+) -> None:
+    """No items where some were asked for, nothing at all, and a status that is no end are failures; metrics alone are NA."""
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    assert run(str(path), *([] if expected is None else ["--expected", str(expected)])) == code
+    assert said in capsys.readouterr().out
+
+
 def test_whole_script(result: Path) -> None:
     """The script is a command of its own; a user's mistake is no traceback."""
     script = Path(__file__).parents[2] / "scripts" / "validate.py"

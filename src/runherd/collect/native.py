@@ -18,7 +18,10 @@ _NOT_METRICS = {
     *("timestamp", "time", "started_at", "ended_at", "duration", "elapsed", "pid", "port"),
     *("global_step", "max_steps"),
 }
-_UNFINISHED = ("running", "started", "partial", "in_progress", "incomplete", "failed", "error", "cancelled")
+_UNFINISHED = (
+    *("running", "started", "partial", "in_progress", "in progress", "incomplete", "pending", "queued"),
+    *("failed", "failure", "error", "crashed", "killed", "aborted", "timeout", "blocked", "cancelled", "canceled"),
+)
 
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
@@ -56,14 +59,17 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
 
 
 def metrics_of(head: Mapping[str, Any]) -> dict[str, Number]:
-    """Return the metrics of a result: its `metrics` (or `summary`), else its top-level numbers."""
+    """Return the metrics of a result: its `metrics` (or `summary`), else its top-level numbers.
+
+    The count of a list that is the whole file stands under the empty key, and is none.
+    """
     for key in ("metrics", "summary", "scores", "results"):
         if isinstance(head.get(key), Mapping) and head[key]:
             return flatten(head[key])
     return {
         k: finite(v)
         for k, v in head.items()
-        if isinstance(v, int | float) and not isinstance(v, bool) and k not in _NOT_METRICS | set(LIST_KEYS)
+        if k and isinstance(v, int | float) and not isinstance(v, bool) and k not in _NOT_METRICS | set(LIST_KEYS)
     }
 
 

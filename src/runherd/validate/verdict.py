@@ -10,7 +10,7 @@ from typing import Any
 from runherd.collect import formats, jsonl, search
 from runherd.collect.findings import Finding, worst
 from runherd.collect.gather import Collected
-from runherd.collect.reading import Request
+from runherd.collect.reading import Reading, Request
 from runherd.validate import guardcounts, rules, userrules
 from runherd.validate.logcounts import LogCounts, count_logs
 from runherd.validate.settings import Settings, read_settings
@@ -99,7 +99,7 @@ def validate_file(
     collected = Collected(
         metrics=reading.metrics,
         findings=[*reading.findings, *search.also_there(found, reading.files)],
-        missing=reading.missing,
+        missing=reading.missing or _nothing(found.path, reading, both, expected),
         complete=reading.missing is None,
         extra=reading.extra,
     )
@@ -107,11 +107,21 @@ def validate_file(
     return _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None), found.name
 
 
+def _nothing(path: Path, reading: Reading, read: _Both, expected: int | None) -> str | None:
+    """Why a whole file is no result all the same: it is empty, or has no items where a number of them was asked for."""
+    read.tally.finish()
+    if read.tally.total:
+        return None
+    if expected:
+        return f"{path.name} holds no items, {expected} expected"
+    return None if reading.metrics or read.points else f"{path.name} holds neither metrics nor items"
+
+
 class _Both:
     """Feeds the tally and the user's rules at once."""
 
     def __init__(self, tally: Tally, checker: userrules.Checker) -> None:
-        self.tally, self.checker = tally, checker
+        self.tally, self.checker, self.points = tally, checker, 0
         if not checker:
             self.item = tally.item  # type: ignore[method-assign]
             self.batch = tally.batch  # type: ignore[method-assign]
@@ -124,7 +134,7 @@ class _Both:
         return False
 
     def point(self, row: dict[str, Any]) -> None:
-        pass
+        self.points += 1
 
 
 def _judge(
