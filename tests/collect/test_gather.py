@@ -50,9 +50,7 @@ def test_native_items(run: Path) -> None:
 
 def test_metrics_only(run: Path) -> None:
     """A training result without items is complete and has no item count."""
-    got = gather(
-        run, {"accuracy": 0.9, "seed": 3, "history": [{"step": 0, "loss": 1.5}, {"step": 1, "loss": 0.5}]}
-    )
+    got = gather(run, {"accuracy": 0.9, "seed": 3, "history": [{"step": 0, "loss": 1.5}, {"step": 1, "loss": 0.5}]})
     assert got.complete and got.n_items is None and got.items is None
     assert got.metrics == {"accuracy": 0.9}
     assert got.curve is not None and len(got.curve.read_text().splitlines()) == 2
@@ -137,3 +135,42 @@ def test_other_model_is_a_finding(run: Path) -> None:
     """A result of another model than the configured one is told of."""
     got = gather(run, {"metrics": {"a": 1}, "model": "gpt4o-mini"}, model="gpt4o")
     assert [f.rule for f in got.findings] == ["other_model"]
+
+
+def test_named_path_is_never_another_file(run: Path) -> None:
+    """A file that `collect.path` names and that is not there is missed; no other file of the folder stands in."""
+    got = gather(run, {"metrics": {"a": 1}}, collect={"path": "final.json"})
+    assert not got.complete and got.missing == "final.json does not exist (collect.path)"
+
+
+def test_named_path_may_be_a_pattern(run: Path) -> None:
+    """Of the files that a pattern in `collect.path` fits, the newest is taken."""
+    for number, name in enumerate(("b", "c", "a")):
+        path = run / "work" / "out" / f"eval_{name}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"metrics": {"m": number}}))
+        os.utime(path, (5000 + number, 5000 + number))
+    got = gather(run, {"metrics": {"m": 9}}, collect={"path": "out/eval_*.json"})
+    assert got.metrics == {"m": 2} and got.sources[0]["path"].endswith("eval_a.json")
+
+
+def test_declared_fields_of_items(run: Path) -> None:
+    """`collect.fields` says how the program calls what an item has; it goes before what we would guess."""
+    items = [
+        {"key": i, "model_said": {"text": "A"}, "verdict": "yes" if i else "no", "output": "not this"} for i in range(4)
+    ]
+    fields = {"id": "key", "response": "model_said.text", "correct": "verdict", "group": "nowhere"}
+    got = gather(run, {"per_item": items}, collect={"fields": fields})
+    assert got.items is not None
+    read = [json.loads(line) for line in got.items.read_text().splitlines()]
+    assert [(i["id"], i["response"], i["correct"], i["group"]) for i in read] == [
+        (n, "A", n > 0, None) for n in range(4)
+    ]
+    assert got.metrics == {"accuracy": 0.75}
+
+
+def test_declared_directions(run: Path) -> None:
+    """`collect.higher_is_better` goes before what the result says of its metrics."""
+    result = {"metrics": {"a": 1, "b": 2}, "higher_is_better": {"a": True, "b": True}}
+    got = gather(run, result, collect={"higher_is_better": {"b": False, "c": False}})
+    assert got.higher_is_better == {"a": True, "b": False, "c": False}

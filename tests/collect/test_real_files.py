@@ -311,6 +311,18 @@ def test_vlmevalkit_fewer_predictions_than_were_judged(tmp_path: Path, name: str
     assert got.missing == said
 
 
+def test_vlmevalkit_in_a_folder_by_time(tmp_path: Path) -> None:
+    """The layout of VLMEvalKit's repository, laid by hand: files in `T<time>`, links to them in the model's folder, no status."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "vlmevalkit/full/tiny-vlm", work / "tiny-vlm" / "T20260102_G1234abcd")
+    (work / "tiny-vlm" / "T20260102_G1234abcd" / "status.json").unlink()
+    for path in (work / "tiny-vlm" / "T20260102_G1234abcd").iterdir():
+        (work / "tiny-vlm" / path.name).symlink_to(path)
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert (got.complete, got.model, got.n_items) == (True, "tiny-vlm", 48)
+    assert got.metrics["tiny_mcq/dev/Overall"] == 0.875 and "several_results" not in rules(got)
+
+
 # -- TensorBoard ------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["restart", "purge", "mixed"])
 def test_tensorboard(tmp_path: Path, name: str) -> None:

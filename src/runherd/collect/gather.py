@@ -60,8 +60,10 @@ def collect(
     settings: Mapping[str, Any] = spec_data.get("collect") or {}
     named = settings.get("path")
     place = _resolve(str(named), work_dir, result_path) if named else result_path
+    if named and not place.exists() and settings.get("format") not in formats.OF_THE_LOG:
+        return Collected(missing=f"{named} does not exist (collect.path)")
     request = Request(settings, not_before, log, place, work_dir, run_began)
-    recorder = Recorder(work_dir.parent if record_dir is None else record_dir)
+    recorder = Recorder(work_dir.parent if record_dir is None else record_dir, settings.get("fields"))
     try:
         found = search.find(place, work_dir, request)
         if found.path is None:
@@ -76,10 +78,17 @@ def collect(
 
 
 def _resolve(named: str, work_dir: Path, result_path: Path) -> Path:
+    """The place that `collect.path` names, relative to the work folder or the result's; of a pattern's matches the newest."""
     path = Path(named)
-    if path.is_absolute():
-        return path
-    return next((base / path for base in (work_dir, result_path.parent) if (base / path).exists()), path)
+    bases = (Path(path.anchor),) if path.is_absolute() else (work_dir, result_path.parent)
+    for base in bases:
+        if (base / path).exists():
+            return base / path
+        pattern = str(path.relative_to(path.anchor))
+        matches = list(base.glob(pattern)) if any(c in pattern for c in "*?[") and base.is_dir() else []
+        if matches:
+            return max(matches, key=lambda p: p.stat().st_mtime)
+    return path
 
 
 def _facts(
@@ -112,10 +121,15 @@ def _facts(
         complete=missing is None,
         missing=missing,
         expected=expected,
-        higher_is_better=reading.higher_is_better,
+        higher_is_better=reading.higher_is_better | _directions(spec_data),
         model=reading.model or recorder.model,
         extra=reading.extra,
     )
+
+
+def _directions(spec_data: Mapping[str, Any]) -> dict[str, bool]:
+    told = (spec_data.get("collect") or {}).get("higher_is_better") or {}
+    return {str(k): bool(v) for k, v in told.items()}
 
 
 def _whole_number(value: Any) -> int | None:

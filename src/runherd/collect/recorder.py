@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from runherd.collect.items import truth
 from runherd.collect.jsonstream import finite
 
 try:  # several times quicker where it is installed; it writes NaN as null by itself
@@ -28,8 +30,10 @@ MOST_MODELS = 5
 class Recorder:
     """Writes items and points beside their final names; `commit` puts them in place."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, fields: Mapping[str, str] | None = None) -> None:
+        """`fields`: our name of an item's field -> the file's own, "a.b" for one within another."""
         self._folder = folder
+        self._fields = {ours: theirs.split(".") for ours, theirs in (fields or {}).items()}
         self._open: dict[str, IO[str]] = {}
         self.n_items = 0
         self.n_points = 0
@@ -47,6 +51,8 @@ class Recorder:
         return self.models[0] if len(self.models) == 1 else None
 
     def item(self, item: dict[str, Any]) -> None:
+        if self._fields:
+            item = self._named(item)
         self.n_items += 1
         if item.get("correct") is not None:
             self.judged += 1
@@ -55,6 +61,16 @@ class Recorder:
         if isinstance(model, str) and model not in self.models and len(self.models) < MOST_MODELS:
             self.models.append(model)
         self._write("items.jsonl", item)
+
+    def _named(self, item: dict[str, Any]) -> dict[str, Any]:
+        """The item with the fields that the configuration names."""
+        out = dict(item)
+        for ours, keys in self._fields.items():
+            value: Any = item
+            for key in keys:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            out[ours] = truth(value) if ours == "correct" else value
+        return out
 
     def batch(self, items: list[Any]) -> bool:
         return False

@@ -153,8 +153,13 @@ def _candidates(folder: Path) -> list[Path]:
     """Return, newest first, the files in a folder that could hold a result."""
     if not folder.is_dir():
         return []
-    files = [p for p in folder.rglob("*") if p.is_file() and _may_hold_results(p)]
+    files = [p for p in folder.rglob("*") if p.is_file() and _may_hold_results(p) and not _doubles(p, folder)]
     return sorted(files, key=lambda p: p.stat().st_mtime, reverse=True)[:MOST_FILES]
+
+
+def _doubles(path: Path, folder: Path) -> bool:
+    """A link to a file of the same folder, as tools leave one to their newest run, is that file again."""
+    return path.is_symlink() and path.resolve().is_relative_to(folder.resolve())
 
 
 def _may_hold_results(path: Path) -> bool:

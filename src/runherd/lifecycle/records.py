@@ -168,12 +168,15 @@ def write_cost_if_changed(place: Place, h: Any) -> None:
 
 
 def result_text(place: Place, data: dict[str, Any], metrics: dict[str, Any]) -> str:
-    """The tracker's result cell: the metrics that the row names, else the first few."""
+    """The tracker's result cell: `collect.primary`, then the metrics that the row names, else the first few."""
     spec = read_json(place.layout.spec(place.run_id)) or {}
     row = {k.casefold(): str(v).casefold() for k, v in (spec.get("row") or {}).items()}
     named = " ".join(v for k, v in row.items() if "metric" in k or "指标" in k)
     shown = {k: v for k, v in metrics.items() if isinstance(v, int | float)}
     chosen = {k: v for k, v in shown.items() if k.casefold() in named} or dict(list(shown.items())[:SHOWN_METRICS])
+    primary = (data.get("collect") or {}).get("primary")
+    if primary in shown:
+        chosen = {primary: shown[primary], **chosen}
     return ", ".join(f"{k} {number(v)}" for k, v in chosen.items())
 
 
