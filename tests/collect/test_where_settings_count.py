@@ -13,7 +13,7 @@ import pytest
 from runherd.lifecycle.records import result_text
 from runherd.steps.dry_run import _judge
 
-METRICS = {"a": 1, "b": 0.25, "c": 3, "d": 0.125}
+METRICS = {"a": 1, "b": 0.25, "c": 3, "d": 0.125}  # "d" is in "and", which names no metric
 
 
 @pytest.mark.parametrize(

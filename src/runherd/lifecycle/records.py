@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,8 @@ def result_text(place: Place, data: dict[str, Any], metrics: dict[str, Any]) -> 
     row = {k.casefold(): str(v).casefold() for k, v in (spec.get("row") or {}).items()}
     named = " ".join(v for k, v in row.items() if "metric" in k or "指标" in k)
     shown = {k: v for k, v in metrics.items() if isinstance(v, int | float)}
-    chosen = {k: v for k, v in shown.items() if k.casefold() in named} or dict(list(shown.items())[:SHOWN_METRICS])
+    said = {k for k in shown if re.search(rf"(?<!\w){re.escape(k.casefold())}(?!\w)", named)}
+    chosen = {k: v for k, v in shown.items() if k in said} or dict(list(shown.items())[:SHOWN_METRICS])
     primary = (data.get("collect") or {}).get("primary")
     if primary in shown:
         chosen = {primary: shown[primary], **chosen}
