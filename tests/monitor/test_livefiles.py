@@ -185,3 +185,13 @@ def test_log_that_is_ahead_of_the_checkpoint(folder: Path) -> None:
     state.write_text('{"global_step": 500, "max_steps": 2000, "log_history": []}')
     got = tick(str(run), alive=True)
     assert (got["done"], got["total"]) == (737, 2000)
+
+
+def test_a_long_curve_is_thinned(folder: Path) -> None:
+    """Of a curve of many points some hundred are kept, the first and the last among them; other rows are passed over."""
+    path = folder / "curve.jsonl"
+    rows = [{"step": i, "loss": 1000.0 - i} for i in range(1000)] + [{"step": 1000, "acc": 1}, {"loss": 2}]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    got = livefiles.curve(str(path))
+    assert got[0] == (0, 1000.0) and got[-1] == (999, 1.0) and 300 < len(got) <= livefiles.CURVE + 1
+    assert livefiles.curve(str(folder / "none.jsonl")) == []

@@ -22,8 +22,9 @@ SCHEDULE = {"schedule": "linear", "peak": 1e-3, "total": 500}
 RUNS = ("nulls", "some", "cold", "warm", "unknown", "limited", "down", "lr", "left", "follows")
 
 
-def does(name: str, **more: Any) -> dict[str, Any]:
-    return {"params": {"behaviour": name}, **more}
+def does(name: str, monitor: Any = None, **more: Any) -> dict[str, Any]:
+    """Looks are not too near: those of ten runs at once would wait for one another."""
+    return {"params": {"behaviour": name}, "monitor": {"interval_s": 0.8, **(monitor or {})}, **more}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 POINTS = 60  #: the last points that are kept
+CURVE = 500  #: points of a baseline's curve that are kept
 FIRST_LOOK = 8 << 20  #: of a file that is seen for the first time, only the end is read
 WHOLE = 64 << 20  #: a JSON document larger than this is not read while the run goes on
 RECORD = 1 << 20  #: an event larger than this (an image) is passed over
@@ -290,7 +291,7 @@ def _wandb_records(data: bytes, begin: int, state: dict[str, Any]) -> Iterator[b
 
 
 def curve(path: str) -> list[tuple[int, float]]:
-    """Return (step, loss) of a run's curve.jsonl, steps rising; empty where there is none."""
+    """Return (step, loss) of a run's curve.jsonl, steps rising, at most CURVE of them; empty where there is none."""
     found: dict[int, float] = {}
     try:
         with open(path, "rb") as f:
@@ -302,4 +303,6 @@ def curve(path: str) -> list[tuple[int, float]]:
                     found[int(step)] = value
     except (OSError, ValueError, AttributeError):
         return []
-    return sorted(found.items())
+    points = sorted(found.items())
+    apart = -(-len(points) // CURVE)
+    return points if apart <= 1 else [*points[:-1:apart], points[-1]]

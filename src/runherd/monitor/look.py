@@ -44,6 +44,8 @@ def look(
         judgement = _with_difference(judgement, target.folder)
     if target.endpoint and _doubtful(evidence, judgement):
         _probe(target.endpoint, memory, now)
+    if target.baseline and evidence.points:
+        _keep_baseline(target.baseline, memory)
     if keep:
         memories.save(memory_path, memory, judgement)
     return evidence, judgement, memory
@@ -122,12 +124,22 @@ def as_json(
 
 def signs_of(target: Target, evidence: Evidence, memory: dict[str, Any]) -> dict[str, str]:
     """Return the signs beside the state, by name: one sentence each, never an action by itself."""
-    baseline: list[tuple[int, float]] = []
-    if target.baseline and evidence.points:
-        from runherd.monitor.livefiles import curve
-
-        baseline = curve(target.baseline)
+    baseline = [(int(s), float(y)) for s, y in (memory.get("baseline") or {}).get("curve", ())]
     return signs(evidence, target.spec, memory.get("accuracy", []), baseline)
+
+
+def _keep_baseline(path: str, memory: dict[str, Any]) -> None:
+    """Keep the baseline's curve in the memory: it is read again only when its file has changed."""
+    from runherd.monitor.livefiles import curve
+
+    try:
+        stat = os.stat(path)
+    except OSError:
+        memory.pop("baseline", None)
+        return
+    stamp = [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+    if (memory.get("baseline") or {}).get("stamp") != stamp:
+        memory["baseline"] = {"stamp": stamp, "curve": curve(path)}
 
 
 def pace(evidence: Evidence, memory: dict[str, Any]) -> list[list[float]]:
