@@ -77,6 +77,16 @@ def test_too_few_items(run: Path) -> None:
     assert (got.complete, got.missing, got.n_items) == (False, "40 of 50 items are there", 40)
 
 
+def test_an_empty_list_of_items(run: Path) -> None:
+    """A list for items with nothing in it is too few of them, whatever metrics stand beside; a number under such a name is none."""
+    empty = gather(run, {"per_item": [], "metrics": {"accuracy": 0.5}}, expected=50)
+    assert (empty.complete, empty.missing, empty.n_items) == (False, "0 of 50 items are there", 0)
+    assert gather(run, [], expected=50).missing == "the result holds neither metrics nor items"
+    number = gather(run, {"accuracy": 0.5, "items": 140}, expected=50)
+    assert (number.complete, number.n_items) == (True, None)
+    assert gather(run, ITEMS).metrics == {"accuracy": 0.25}
+
+
 def test_says_it_is_not_complete(run: Path) -> None:
     """`complete: false` is believed."""
     assert "not complete" in str(gather(run, {"complete": False, "metrics": {"a": 1}}).missing)

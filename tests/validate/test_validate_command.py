@@ -139,6 +139,16 @@ def test_a_run_that_validation_blocked_shows_its_numbers(tmp_path: Path, capsys:
     assert "1 items, 4 expected" in capsys.readouterr().out
 
 
+def test_metrics_without_items_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a number of items is expected and the result holds metrics alone, that nothing was counted is told."""
+    folder = tmp_path / "runs" / "R001"
+    ledger_of(folder, ASKED, {**ENDED, "status": "done", "cls": "", "note": ""})
+    (folder / "result.json").write_text(json.dumps({"status": "done", "metrics": {"accuracy": 0.5}, "expected": 140}))
+    assert run("R001", "--root", str(tmp_path)) == 0
+    out = capsys.readouterr().out
+    assert "INFO     count: there are no items to count, 140 are expected" in out and out.endswith("NA (run)\n")
+
+
 def test_runs_elsewhere_and_the_guards_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The project's own place of runs is looked in; what the guard saw counts as at the run's end."""
     folder = tmp_path / "my läufe" / "R001"

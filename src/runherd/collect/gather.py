@@ -96,8 +96,8 @@ def _facts(
 ) -> Collected:
     findings, missing = list(reading.findings), reading.missing or checks.of_earlier_run(reading, request)
     expected = _whole_number(spec_data.get("expected")) or reading.expected
-    n_items = recorder.n_items or None
-    if missing is None and n_items is None and not reading.metrics and not recorder.n_points:
+    n_items = recorder.n_items if recorder.n_items or reading.item_list else None
+    if missing is None and not n_items and not reading.metrics and not recorder.n_points:
         missing = "the result holds neither metrics nor items"
     if missing is None and expected and n_items is not None and n_items < expected:
         missing = f"{n_items} of {expected} items are there"

@@ -52,6 +52,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         reading.missing = f"{path.name} is not whole: {error}"
         return reading
     reading.metrics = metrics_of(head)
+    lists = [key for key in ("", *LIST_KEYS) if key not in CURVE_KEYS]
+    reading.item_list = count > 0 or any(head.get(key) == 0 and head[key] is not False for key in lists)
     if nans.count:
         reading.findings.append(not_finite(nans.count))
     _says_of_itself(head, reading, path)

@@ -54,6 +54,7 @@ class Reading:
     files: list[Path] = field(default_factory=list)
     missing: str | None = None  #: why this is not a whole result; None when it is
     expected: int | None = None  #: what the tool itself meant to do
+    item_list: bool = False  #: there is a list for items, which may be empty
     higher_is_better: dict[str, bool] = field(default_factory=dict)
     checkpoint: str | None = None
     wandb_url: str | None = None

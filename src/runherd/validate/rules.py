@@ -36,6 +36,9 @@ def count(f: Facts) -> Finding | None:
     n = f.tally.total
     if f.expected is None or n == f.expected:
         return None
+    if not n:  # metrics alone may be all that a program writes
+        text = f"there are no items to count, {f.expected} are expected"
+        return Finding("count", "INFO", text, {"items": 0, "expected": f.expected})
     numbers = {"items": n, "expected": f.expected}
     if n < f.expected:
         return Finding(
@@ -191,6 +194,6 @@ LOG_RULES: tuple[Callable[[Facts], Finding | None], ...] = (rate_limited, conten
 
 def apply(facts: Facts) -> list[Finding]:
     """Return the findings of all rules that apply; item rules need items."""
-    rules = (*(ITEM_RULES if facts.tally.total else ()), *LOG_RULES)
+    rules = (*(ITEM_RULES if facts.tally.total else (count,)), *LOG_RULES)
     found = (rule(facts) for rule in rules if rule.__name__ not in facts.settings.off)
     return [finding for finding in found if finding is not None]
