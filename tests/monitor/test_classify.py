@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from runherd.monitor import scan
-from runherd.monitor.classify import RULES, Judgement, classify
+from runherd.monitor.classify import Judgement, classify
 from runherd.monitor.evidence import STATES, Evidence, Limits, Result
 from runherd.monitor.line import exit_code, one_line
+from runherd.monitor.rules import RULES
 
 NOW = 1_000_000.0
 GOOD = Result(items=85, correct=47, judged=85, nulls=0)

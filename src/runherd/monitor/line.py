@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runherd import exitcodes
-from runherd.monitor.classify import Judgement, ago
+from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
+from runherd.monitor.spans import ago
 
 EXIT = {
     "HEALTHY": exitcodes.OK,
