@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flowkit import SOURCES
 
 from .conftest import Driver
@@ -70,3 +71,42 @@ def test_bounds_are_the_configured_ones(driver: Driver, tmp_path: Path) -> None:
     looks = [(30.0 * i, 20) for i in range(5)]
     assert looked(driver, tmp_path / "a", looks, gpu_idle_s=60, gpu_idle_util=30)[-1][0] == "GPU_IDLE"
     assert looked(driver, tmp_path / "b", looks, gpu_idle_s=60)[-1][0] == "HEALTHY"
+
+
+#: As LOOKS, by the command, at a run that is not ours.
+COMMAND = """
+import json, sys, time
+from pathlib import Path
+from runherd.monitor.command import main
+state, pid, log, gpu, busy = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4].split(), json.loads(sys.argv[5])
+real = time.time
+for i, (util, on) in enumerate(busy):
+    procs = f"procs={pid}:1048576" if on else "procs=1:1048576"
+    devices = [f"gpu uuid=GPU-00aa index=0 util={util} total=85899345920 used=0 {procs}"]
+    devices.append("gpu uuid=GPU-11bb util=99 total=85899345920 used=0 procs=1:1048576")
+    Path(state).write_text("\\n".join(devices) + "\\n")
+    time.time = lambda i=i: real() + 30 * i
+    main(["--log", log, "--pid", pid, "--json", *gpu])
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "on", "idle"),
+    [(["--gpu"], True, True), (["--gpu"], False, False), (["--gpu", "0"], False, True), ([], True, False)],
+)
+def test_a_run_that_is_not_ours(driver: Driver, tmp_path: Path, gpu: list[str], on: bool, idle: bool) -> None:
+    """`--gpu`: the device that its process is on, or the named one; somebody else's busy device does not count."""
+    log = tmp_path / "lög 'x'.txt"
+    log.write_text("step 3/9 loss 0.5\n")
+    looks = json.dumps([(0, on)] * 13)
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        argv = [sys.executable, "-c", COMMAND, str(driver.state), str(process.pid), str(log), " ".join(gpu), looks]
+        env = {**os.environ, **driver.env, "PYTHONPATH": str(SOURCES), "XDG_CACHE_HOME": str(tmp_path)}
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert done.returncode == 0, done.stderr
+    states = [json.loads(line)["state"] for line in done.stdout.splitlines()]
+    assert len(states) == 13 and (states[-1] == "GPU_IDLE") == idle and states[0] == "HEALTHY"

@@ -84,9 +84,10 @@ def test_json(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_act_takes_no_name_for_its_own(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """`--act FILE` looks at the file: only `stop` is a word of the option's own."""
-    assert main(["--act", str(files[0])]) == 0
-    assert capsys.readouterr().out.startswith("[Monitor] HEALTHY | 85 items")
+    """`--act FILE` looks at the file, and so does `--gpu FILE`: the options' own words are of another form."""
+    for option in ("--act", "--gpu"):
+        assert main([option, str(files[0])]) == 0
+        assert capsys.readouterr().out.startswith("[Monitor] HEALTHY | 85 items")
 
 
 def test_nothing_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--checkpoint", action="append", default=[], help="checkpoint file in the form of the result")
     add("--screen", help="name of a screen session to read")
     add("--tmux", help="tmux session or pane to read")
+    add("--gpu", nargs="?", const="auto", metavar="LIST", help="watch its GPUs too: UUIDs or indices, or those it is on")
     add("--wandb", nargs="?", const="auto", metavar="RUN", help="ask W&B too: ENTITY/PROJECT/ID, or the run in the log")
     add("--root", default=".", help="folder of the project (default: here)")
     add("--stale", type=float, help="seconds without a sign after which a live run is stale (1200)")
@@ -52,10 +53,7 @@ def run(args: argparse.Namespace) -> int:
         from runherd.errors import fail
 
         raise fail("--restart only says how: without --act nothing is done", where="--restart", hint="add --act")
-    if args.act not in (None, "act", "stop"):  # `--act R001`: the word belongs to what is looked at
-        args.what, args.act = [args.act, *args.what], "act"
-    if args.wandb not in (None, "auto") and args.wandb.count("/") != 2:  # `--wandb R001`: likewise
-        args.what, args.wandb = [args.wandb, *args.what], "auto"
+    _give_words_back(args)
     while True:
         targets = [*_targets(args)]
         seen = [_once(target, path, args, len(targets) > 1) for target, path in targets]
@@ -63,6 +61,20 @@ def run(args: argparse.Namespace) -> int:
             return max((code for code, _ in seen), default=exitcodes.OK)
         sys.stdout.flush()
         time.sleep(args.interval)
+
+
+def _give_words_back(args: argparse.Namespace) -> None:
+    """`--act R001`: a word after an option that can do without one is what is looked at, unless it is the option's."""
+    devices = (args.gpu or "").split(",")
+    own = {
+        "act": args.act in (None, "act", "stop"),
+        "wandb": args.wandb in (None, "auto") or args.wandb.count("/") == 2,
+        "gpu": args.gpu in (None, "auto") or all(d.isdigit() or d.startswith(("GPU-", "MIG-")) for d in devices),
+    }
+    for option, is_own in own.items():
+        if not is_own:
+            args.what.insert(0, getattr(args, option))
+            setattr(args, option, "act" if option == "act" else "auto")
 
 
 def _over(judgement: Judgement, supervised: bool) -> bool:
@@ -259,6 +271,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         pid=pid,
         start_ticks=start_ticks,
         alive=alive,
+        gpus=tuple(args.gpu.split(",")) if args.gpu else (),
         wandb=args.wandb,
         wandb_always=bool(args.wandb),
         limits=limits,

@@ -22,6 +22,7 @@ from runherd.monitor.observe import Target, observe
 from runherd.monitor.signs import signs
 
 COUNTS = ("calls", "limited", "forbidden", "server_errors", "refused")
+AUTO = ("auto",)  #: as `Target.gpus`: those on which its process is
 SAMPLES = 64  #: of GPU and endpoint that are kept
 
 
@@ -63,13 +64,18 @@ def _sample(target: Target, memory: dict[str, Any], now: float) -> None:
     """Sample the GPUs of the run, not more often than `monitor.sample_s` says (15 s)."""
     if not target.gpus or target.exit is not None:
         return
+    gpus = target.gpus if target.gpus != AUTO else tuple(memory.get("gpus") or ())
     samples = memory.setdefault("gpu", [])
     apart_s = float((target.spec.get("monitor") or {}).get("sample_s") or 15)
     if samples and now - samples[-1][0] < apart_s:
         return
-    from runherd.monitor.gpu import utilisation
+    from runherd.monitor.gpu import of_process, utilisation
 
-    percent = utilisation(target.gpus)
+    pid = target.pid or (memory.get("seen") or {}).get("pid")
+    if not gpus and pid is not None:
+        gpus = tuple(of_process(pid))
+        memory["gpus"] = list(gpus)
+    percent = utilisation(gpus) if gpus else None
     if percent is not None:
         samples.append([now, percent])
         del samples[:-SAMPLES]
