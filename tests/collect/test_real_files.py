@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -380,6 +381,47 @@ def test_wandb_failed_and_killed(tmp_path: Path) -> None:
     assert "the run never said that it had finished" in str(got.missing) and 0 < len(rows(got.curve)) <= 31
 
 
+# -- inspect_ai -------------------------------------------------------------------------
+def inspect(tmp_path: Path, name: str) -> Collected:
+    if name.endswith(".eval") and find_spec("zstandard") is None:
+        pytest.skip("needs a Zstandard package")
+    work = tmp_path / "work"
+    work.mkdir(parents=True)
+    shutil.copy(DATA / "inspect_ai" / name, work)
+    return collect({}, work, work / "log.txt", 0.0, work / "none.json", record_dir=tmp_path / "records")
+
+
+@pytest.mark.parametrize("name", ["plain.eval", "as_json.json", "several.eval", "limited.eval", "failing.eval"])
+def test_inspect(tmp_path: Path, name: str) -> None:
+    """Every metric of every scorer and every sample as `eval()` returned them, with a failed one and a limit told."""
+    got, said = inspect(tmp_path, name), told("inspect_ai")[Path(name).stem]
+    assert (got.complete, got.n_items, got.expected) == (True, said["total"], said["total"])
+    one = len(said["scores"]) == 1
+    wanted = {("" if one else f"{s['name']}/") + k: v for s in said["scores"] for k, v in s["metrics"].items()}
+    assert {k: v for k, v in got.metrics.items() if k in wanted} == wanted
+    items = rows(got.items)
+    ids = [f"{i}#{epoch}" if epoch > 1 else i for i, epoch, _, _ in said["samples"]]
+    assert sorted((i["id"], i["response"]) for i in items) == sorted(
+        (i, text) for i, (_, _, text, _) in zip(ids, said["samples"], strict=True)
+    )
+    failed = [i for i in items if "null_reason" in i]
+    assert len(failed) == said["total"] - said["completed"] == (name == "failing.eval")
+    assert rules(got) == {
+        "limited.eval": {"limited"},
+        "as_json.json": {"limited"},
+        "failing.eval": {"limited", "sample_errors"},
+    }.get(name, set())
+    if name == "several.eval":
+        assert items[0]["scores"] == {"by_kind": 1.0, "aspects/length": 0.5, "aspects/letters": 0.5}
+
+
+@pytest.mark.parametrize(("name", "why"), [("stopped", "status is 'error'"), ("killed", "has not finished")])
+def test_inspect_unfinished(tmp_path: Path, name: str, why: str) -> None:
+    """An evaluation that an error ended, or whose process is gone, is no result."""
+    got = inspect(tmp_path, f"{name}.eval")
+    assert not got.complete and why in str(got.missing)
+
+
 # -- MLflow -----------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["first", "broken", "open"])
 def test_mlflow(tmp_path: Path, name: str) -> None:
@@ -396,7 +438,7 @@ def test_mlflow(tmp_path: Path, name: str) -> None:
 def test_every_fixture_tells_its_versions() -> None:
     """Each folder that a script in `make/` wrote says by which versions, and stays small."""
     made = sorted(DATA.glob("*/expected.json"))
-    assert len(made) == 8
+    assert len(made) == 9
     for path in made:
         assert json.loads(path.read_text())["versions"], path
         assert all(p.stat().st_size < 50_000 for p in path.parent.rglob("*") if p.is_file())

@@ -7,7 +7,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,10 @@ def _about(head: Mapping[str, Any], reading: Reading) -> None:
     samples, epochs = (about.get("dataset") or {}).get("samples"), (about.get("config") or {}).get("epochs")
     if isinstance(samples, int):
         reading.expected = samples * (epochs if isinstance(epochs, int) else 1)
+    limit = (about.get("config") or {}).get("limit")
+    if limit is not None:
+        said = f"only a part was evaluated: limit {limit} of {samples} samples"
+        reading.findings.append(Finding("limited", "INFO", said, {"limit": limit, "samples": samples}))
 
 
 def _header(head: Mapping[str, Any], reading: Reading) -> None:
@@ -137,7 +141,7 @@ def item(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Give a sample the common form; epochs after the first are items of their own."""
     epoch = sample.get("epoch", 1)
     scores = sample.get("scores") or {}
-    values = {name: number(score.get("value")) for name, score in scores.items()}
+    values = dict(_values(scores))
     first = next(iter(values.values()), None)
     output = sample.get("output") or {}
     error = sample.get("error")
@@ -157,6 +161,18 @@ def item(sample: Mapping[str, Any]) -> dict[str, Any]:
     if sample.get("limit"):
         out["limit"] = (sample["limit"] or {}).get("type")
     return out
+
+
+def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+    """Yield each score; one with a value per aspect, or a list of them, gives "scorer/aspect"."""
+    for name, score in scores.items():
+        value = score.get("value")
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{aspect}", number(inner)) for aspect, inner in value.items())
+        elif isinstance(value, list):
+            yield from ((f"{name}/{at}", number(inner)) for at, inner in enumerate(value))
+        else:
+            yield name, number(value)
 
 
 def number(value: Any) -> float | None:
