@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import tempfile
 import threading
@@ -61,8 +62,9 @@ def gather(tmp_path: Path) -> Callable[..., Any]:
 
     def run(**options: Any) -> Any:
         how = {"timeout_s": 3, "pauses_s": [], **options}
-        spec = {"model": "gpt4o", "collect": {"format": "wandb_api", "options": how}}
-        return collect(spec, work, log, 0.0, work / "result.json")
+        env, since = how.pop("env", {}), how.pop("since", 0.0)
+        spec = {"model": "gpt4o", "collect": {"format": "wandb_api", "options": how}, "execution": {"env": env}}
+        return collect(spec, work, log, since, work / "result.json")
 
     run.work, run.log = work, log  # type: ignore[attr-defined]
     return run
@@ -127,6 +129,24 @@ def test_a_key_that_is_wrong_or_not_there(
         assert got.missing.startswith(UNKNOWN[state]), got.missing
         assert [f.rule for f in got.findings] == [f"wandb_{state}"]
     assert set(server.asked) == {"refused"}
+
+
+@real_client
+def test_the_runs_own_server_is_asked_and_an_old_run_is_not_taken(
+    serve: Callable[..., WandbServer], gather: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the run sets for W&B holds when it is asked, too; a run last heard of before the attempt is an earlier one."""
+    server = serve({"e/p/abc1": Run(summary=SUMMARY, heartbeat_at="2026-11-29T10:05:00")})
+    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("OWN_KEY", KEY)
+    monkeypatch.delenv("WANDB_API_KEY")
+    heard = datetime(2026, 11, 29, 10, 5, tzinfo=UTC).timestamp()
+    os.utime(gather.log, (heard + 100, heard + 100))  # type: ignore[attr-defined]
+    env = {"WANDB_BASE_URL": server.url, "WANDB_API_KEY": "${OWN_KEY}"}
+    assert gather(env=env, since=heard - 60).complete
+    got = gather(env=env, since=heard + 60)
+    assert (got.complete, got.metrics) == (False, {})
+    assert got.missing == "the W&B run e/p/abc1 was last heard of at 2026-11-29T10:05:00 UTC, before this attempt began"
 
 
 @real_client

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from runherd.collect.findings import Finding
@@ -29,6 +30,7 @@ from runherd.collect.wandb_file import curve_row
 
 TIMEOUT_S = 20  #: for one request of the client
 HISTORY_LIMIT_S = 120  #: for all that is asked of a run with its history
+CLOCKS_S = 10.0  #: by which the server's clock may be behind ours
 PAUSES_S = (2.0, 8.0)  #: before the second and the third try
 #: As W&B writes it into the log of a run: https://HOST/ENTITY/PROJECT/runs/ID
 URL = re.compile(rb"https?://[^\s/]+/([\w.-]+)/([\w.% -]+)/runs/([\w-]+)")
@@ -219,11 +221,20 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         return Reading(missing="the log names no W&B run, and collect.options.run is not set")
     seen = look_again(
         run, options.get("pauses_s", PAUSES_S), timeout_s=int(options.get("timeout_s") or TIMEOUT_S),
-        base_url=options.get("base_url"),
+        base_url=options.get("base_url"), environ={**os.environ, **_set_by(request.env)},
     )  # fmt: skip
     if not seen.is_known:
         return _own_files(path, request, sink, run, seen)
+    beat = _epoch(seen.heartbeat_at)
+    if beat is not None and beat < request.not_before - CLOCKS_S:
+        return Reading(missing=f"the W&B run {run} was last heard of at {seen.heartbeat_at} UTC, before this attempt began")
     return reading_of(run, seen, sink)
+
+
+def _set_by(env: Mapping[str, Any]) -> dict[str, str]:
+    """The run's own settings for W&B (its server, its key by reference), as its program saw them."""
+    own = {name: str(value) for name, value in env.items() if name.startswith("WANDB_")}
+    return {name: Template(value).safe_substitute(os.environ) for name, value in own.items()}
 
 
 def reading_of(run: str, seen: Seen, sink: Sink) -> Reading:
