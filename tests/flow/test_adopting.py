@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flowkit import Project, Row
 
 Make = Callable[..., Project]
@@ -78,6 +82,44 @@ def test_a_living_run_is_adopted_and_watched_to_its_end(make: Make) -> None:
     project.until(lambda: project.cell("R001") == "DONE", "the adopted run is DONE")
     assert project.record("R001", "result")["metrics"] == {"accuracy": 0.5}
     assert project.record("R001", "cost")["attempts"][0]["reason"] == "adopt"
+
+
+THEIRS = """
+import json, os, pathlib, sys, time
+print("step 1/2 loss 0.5", flush=True)
+while not pathlib.Path("control/go").exists(): time.sleep(.05)
+if sys.argv[1] == "fails": raise ValueError("no such shape")
+pathlib.Path("theirs.json").write_text(json.dumps({"metrics": {"accuracy": 0.5}, "complete": True}))
+print("step 2/2 loss 0.1", flush=True)
+"""
+
+
+@pytest.mark.skipif(shutil.which("screen") is None, reason="screen is not installed here")
+@pytest.mark.parametrize(("kind", "cell"), [("works", "DONE"), ("fails", "BLOCKED")])
+def test_a_run_in_a_screen_session_is_adopted(make: Make, monkeypatch: pytest.MonkeyPatch, kind: str, cell: str) -> None:
+    """`adopt --screen NAME`: the program in the session is watched to its end; what the session shows is its log."""
+    project = make([Row("R001", status="RUNNING")])
+    sockets = Path(tempfile.mkdtemp(prefix="rh-screen-"))  # its path must be short
+    sockets.chmod(0o700)
+    monkeypatch.setenv("SCREENDIR", str(sockets))
+    (project.root / "theirs.py").write_text(THEIRS)
+    inner = f"{shlex.quote(sys.executable)} theirs.py {kind}; read forever"
+    subprocess.run(["screen", "-U", "-dmS", "exp1", "sh", "-c", inner], cwd=project.root, check=True)
+    try:
+        result = str(project.root / "theirs.json")
+        said = runherd(project, "adopt", "R001", "--screen", "exp", "--result", result)
+        assert said.returncode == 2 and "no such screen session" in said.stderr
+        said = runherd(project, "adopt", "R001", "--screen", "exp1", "--result", result)
+        assert said.returncode == 3, said.stdout + said.stderr
+        assert "HEALTHY | 1/2 (50.0%) | Loss: 0.5" in runherd(project, "monitor", "R001").stdout
+        (project.control / "go").touch()
+        project.until(lambda: project.cell("R001") == cell, f"the adopted run is {cell}")
+        words = "step 2/2 loss 0.1" if kind == "works" else "ValueError: no such shape"
+        assert words in project.log("R001") and project.log("R001").count("step 1/2") == 1
+        assert kind == "works" or project.record("R001", "diagnosis")["exception"]["type"] == "ValueError"
+    finally:
+        subprocess.run(["screen", "-S", "exp1", "-X", "quit"], check=False, capture_output=True)
+        shutil.rmtree(sockets, ignore_errors=True)
 
 
 def test_no_such_process_is_said(make: Make) -> None:

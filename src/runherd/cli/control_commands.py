@@ -45,6 +45,7 @@ def add_parsers(sub: Any) -> None:
     adopt.add_argument("--result", type=Path, help="its result file (alone: a run that has ended)")
     adopt.add_argument("--log", type=Path, help="its log, for a run that is still alive")
     adopt.add_argument("--pid", type=int, help="its process, for a run that is still alive")
+    adopt.add_argument("--screen", metavar="NAME", help="the screen session that it runs in: its process, and its log")
     add_tracker_option(adopt)
     adopt.set_defaults(func=adopt_run)
     check = sub.add_parser("preflight", help="check machine, paths, configuration and plan; launches nothing")
@@ -205,7 +206,7 @@ def adopt_run(args: argparse.Namespace) -> int:
 
     draft = look(args, specs=True)
     run = find_run(draft.plan, args.run)
-    return adopt(draft, run, result=args.result, log=args.log, pid=args.pid)
+    return adopt(draft, run, result=args.result, log=args.log, pid=args.pid, screen=args.screen)
 
 
 def rerun_run(args: argparse.Namespace) -> int:

@@ -9,9 +9,11 @@ from runherd import clock, exitcodes, ledger, locks, processes
 from runherd.errors import fail
 from runherd.files import write_json
 from runherd.lifecycle.finish import finish
+from runherd.lifecycle.frozen import put
 from runherd.lifecycle.prepare import SCHEMA
 from runherd.lifecycle.request import open_generation
 from runherd.lifecycle.settle import settle
+from runherd.monitor.own import SCREEN, screen_log
 from runherd.plan import store
 from runherd.plan.build import Draft
 from runherd.plan.model import RunPlan
@@ -19,15 +21,19 @@ from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
 
 
-def adopt(draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None) -> int:
+def adopt(
+    draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None, screen: str | None = None
+) -> int:
     """Take a run over; returns an exit code. Raises `UserError` when it is ours already or cannot be found."""
     if run.gen:
         raise fail(f"{run.run_id} has a record of ours already", value=run.ended or "active", hint="runherd status")
+    if screen is not None and pid is None:
+        pid = _program_of(screen)
     for path, what in ((result, "result file"), (log, "log")):
         if path is not None and pid is None and not path.exists():
             raise fail(f"the {what} does not exist", value=str(path))
     if pid is None and result is None:
-        raise fail("say what to adopt", allowed="--result FILE (ended), or --pid PID with --log FILE (alive)")
+        raise fail("say what to adopt", allowed="--result FILE (ended), or --pid PID with --log FILE, or --screen NAME (alive)")
     program = processes.identify(pid) if pid is not None else None
     if pid is not None and program is None:
         raise fail("there is no such process", value=str(pid), hint="if it has ended: runherd adopt … --result FILE")
@@ -36,7 +42,7 @@ def adopt(draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, 
     if fd is None:
         raise fail(f"{run.run_id} is supervised already")
     try:
-        _write_attempt(place, draft, run, result, log, program)
+        _write_attempt(place, draft, run, result, log, program, screen)
         if program is not None:
             start_supervisor(place, fd)
             print(f"{run.run_id}: adopted, pid {pid}; watched to its end. runherd monitor {run.run_id}")
@@ -53,19 +59,25 @@ def adopt(draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, 
 
 def _write_attempt(
     place: Place, draft: Draft, run: RunPlan, result: Path | None, log: Path | None,
-    program: processes.Identity | None,
+    program: processes.Identity | None, screen: str | None,
 ) -> None:
     """Give the adopted run a ledger, a frozen spec and an attempt as if we had launched it, and say so."""
     from runherd import config
 
     spec = draft.specs.get(run.run_id) or config.resolve(draft.project, draft.items[run.run_id].input, {})
-    open_generation(place, 1, "adopt", store.spec_record(draft, run.run_id, spec))
+    record = store.spec_record(draft, run.run_id, spec)
+    if screen is not None:
+        put(record["data"], "monitor.screen", screen)
+    open_generation(place, 1, "adopt", record)
     layout, run_id = place.layout, place.run_id
     folder = layout.attempt_dir(run_id, 1)
     folder.mkdir(parents=True, exist_ok=True)
     layout.work_dir(run_id).mkdir(exist_ok=True)
     started = _started(program, result, log)
     where = result.absolute() if result else layout.work_dir(run_id) / "result.json"
+    if log is None and screen is not None:
+        log = place.dir / SCREEN
+        screen_log(str(place.dir), screen, str(log))
     if log is not None and not layout.log(run_id, 1).exists():
         layout.log(run_id, 1).symlink_to(log.absolute())
     write_json(
@@ -84,6 +96,16 @@ def _write_attempt(
         return
     ended = clock.iso(result.stat().st_mtime) if result else clock.now()
     place.record(ledger.Exited(1, 1, started_at=started, ended_at=ended, lost="adopted"))
+
+
+def _program_of(screen: str) -> int:
+    """The process that runs in a screen session. Raises `UserError` where there is no such session, or nothing runs."""
+    from runherd.monitor import terminals
+
+    alive = terminals.screen(screen).alive
+    if alive.state != "alive" or alive.pid is None:
+        raise fail(f"nothing is there to be adopted: {alive.why}", where="--screen", value=screen)
+    return alive.pid
 
 
 def _started(program: processes.Identity | None, result: Path | None, log: Path | None) -> str:

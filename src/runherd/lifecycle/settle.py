@@ -27,6 +27,10 @@ def settle(place: Place, number: int) -> None:
     if attempt.judged is not None and attempt.judged.action == "resume":
         return
     data = spec_data(place, h)
+    if (data.get("monitor") or {}).get("screen"):  # its last words, as long as the session shows them
+        from runherd.monitor.own import screen_log
+
+        screen_log(str(place.dir), data["monitor"]["screen"], str(place.layout.log(place.run_id, number)))
     collected = records.collect(place, attempt, data)
     exit_ = _exit(attempt, collected, place)
     failure = None

@@ -13,6 +13,8 @@ from runherd.monitor.observe import Target, limits_of
 from runherd.monitor.process import Alive
 from runherd.processes import Identity, boot_id, hostname
 
+SCREEN = "screen.txt"  #: in the run's folder: what its screen session has shown
+
 
 def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any] | None = None) -> Target:
     """Return the target of a run folder; `alive` and `exit_facts` where the caller knows them."""
@@ -21,6 +23,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     assert isinstance(data, dict)
     attempt = newest_attempt(run_dir)
     folder = os.path.join(run_dir, "attempts", str(attempt))
+    log = os.path.join(folder, "log.txt")
     command = _json(os.path.join(folder, "command.json")) or {}
     program = Identity.from_json((_json(os.path.join(folder, "process.json")) or {}).get("program"))
     ended = exit_facts or _json(os.path.join(folder, "exit.json"))
@@ -35,7 +38,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         name=str(spec.get("run_id") or os.path.basename(run_dir)),
         folder=run_dir,
         attempt=attempt,
-        logs=(os.path.join(folder, "log.txt"), *_screen(run_dir, monitor.get("screen"))),
+        logs=(log, *screen_log(run_dir, monitor.get("screen"), log)),
         results=(result, f"{stem}_checkpoint.json"),
         progress_files=progressfiles.find(
             (os.path.join(run_dir, "work"), os.path.join(run_dir, "checkpoint"))
@@ -57,19 +60,22 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     )
 
 
-def _screen(run_dir: str, name: str | None) -> tuple[str, ...]:
-    """What a screen session shows, as a further log; a session that is not there (any more) adds nothing new."""
+def screen_log(run_dir: str, name: str | None, log: str) -> tuple[str, ...]:
+    """Keep what a screen session shows as a further log; a session that is not there (any more) adds nothing new.
+
+    Nothing is returned where it is the run's only log, as of a run that was adopted in its session.
+    """
     if not name:
         return ()
     from runherd.errors import UserError
     from runherd.monitor import terminals
 
-    kept = os.path.join(run_dir, "screen.txt")
+    kept = os.path.join(run_dir, SCREEN)
     try:
         terminals.keep(terminals.screen(name).text, kept)
     except (UserError, OSError):
         pass
-    return (kept,)
+    return () if os.path.realpath(log) == os.path.realpath(kept) else (kept,)
 
 
 def _baseline(run_dir: str, data: dict[str, Any]) -> str | None:
