@@ -89,7 +89,7 @@ def test_a_set_clock_loses_no_result(clock: tuple[Live, Path, dict[str, str]], o
 def test_what_lay_there_before_stays_old_under_a_set_clock(clock: tuple[Live, Path, dict[str, str]]) -> None:
     """A result file from before the attempt is not taken, though the clock was set back beyond it."""
     project, file, env = clock
-    project.settle({"a": {"command": [*PLAIN, ENDS.replace("json.dump(", "print(")]}})
+    project.settle({"a": {"command": [*PLAIN, ENDS[: ENDS.index("json.dump")]]}})
     work = project.run_dir("a") / "work"
     work.mkdir(parents=True)
     (work / "result.json").write_text('{"metrics": {"loss": 0.1}, "complete": true}')
