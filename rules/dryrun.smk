@@ -12,7 +12,7 @@ for run in HERD.dryruns():
             HERD.stamp("dryrun", run),
         log:
             HERD.log("dryrun", run.slug),
-        localrule: True
+        localrule: HERD.tried_here(run)
         params:
             python=HERD.python,
             script=HERD.script("dry_run"),

@@ -12,8 +12,10 @@ for run in HERD.runs():
             HERD.stamp("run", run),
         log:
             HERD.log("run", run.slug),
-        threads: 0
+        localrule: HERD.waits_here(run)
+        threads: HERD.threads(run)
         resources:
+            **HERD.wants(run),
             gpu=run.gpus,
             runs=1,
         params:
@@ -21,10 +23,11 @@ for run in HERD.runs():
             script=HERD.script("launch"),
             run_id=run.run_id,
             gen=run.gen,
+            only="--only-wait" if HERD.waits_here(run) else "",
         message:
             "run {params.run_id} (generation {params.gen})"
         shell:
-            "exec {params.python:q} {params.script:q} {params.run_id:q} --generation {params.gen}"
+            "exec {params.python:q} {params.script:q} {params.run_id:q} --generation {params.gen} {params.only}"
             " --stamp {output:q} > {log:q} 2>&1"
 
 

@@ -56,6 +56,7 @@ class Exit:
     missing: str | None  #: why the result is not complete
     foreign: bool  #: adopted: its exit status never reaches us
     stop_detail: str = ""  #: the sentence behind `stop_cause`
+    job: str = ""  #: the scheduler's job that it ran in
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def after_exit(
     if exit.lost is not None and exit.lost in INTERRUPTIONS:
         return _interrupted(exit.lost, past, bounds)
     if exit.supervisor_told_to_go and _person_signal(exit):
-        return _interrupted("shutdown", past, bounds)
+        return _interrupted("preempted" if exit.job else "shutdown", past, bounds)
     if _person_signal(exit):
         return End("blocked", "STOPPED_BY_PERSON", f"stopped from outside by {_person_signal(exit)}")
     if failure is not None and not failure.restart_can_help:

@@ -15,12 +15,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from runherd import clock
+from runherd.cluster import own_job
 from runherd.processes import Identity
 
 BEAT_S = 20.0  #: between two signs of life
@@ -61,11 +61,6 @@ def current(folder: Path) -> Lease | None:
     return None
 
 
-def job(environ: Mapping[str, str] = os.environ) -> str:
-    """The scheduler's job that we run in; a job that is started again ended before, with all of it."""
-    return environ.get("SLURM_JOB_ID", "")
-
-
 def elsewhere(held: Lease | None, host: str, our_job: str) -> Lease | None:
     """The lease, when it keeps this host from the run; None when the run may be taken here. Pure."""
     if held is None or held.holder is None or held.holder.host == host:
@@ -76,9 +71,9 @@ def elsewhere(held: Lease | None, host: str, our_job: str) -> Lease | None:
 def acquire(folder: Path, me: Identity) -> Lease:
     """Take the run for this host; the caller holds its supervisor lock. Raises `Fenced` when another host has it."""
     held = current(folder)
-    if (other := elsewhere(held, me.host, job())) is not None and other.holder is not None:
+    if (other := elsewhere(held, me.host, own_job())) is not None and other.holder is not None:
         raise Fenced(f"carried by {other.holder.host}")
-    mine = Lease(held.fence + 1 if held else 1, me, 1, clock.now(), job())
+    mine = Lease(held.fence + 1 if held else 1, me, 1, clock.now(), own_job())
     folder.mkdir(parents=True, exist_ok=True)
     draft = _draft(folder, mine)
     try:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from runherd import gpu, ledger, processes
+from runherd import cluster, gpu, ledger, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.config.walltime import seconds as wall_time_s
@@ -82,12 +82,18 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),
         "gpu_locks": [str(p) for p in chosen.lock_files],
-        "provider": spec.get("execution.gpu_provider") or "local",
+        "provider": provider(spec), "job": cluster.own_job(),
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "monitor_stale_s": spec.get("monitor.stale_s"), "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
         "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
     }  # fmt: skip
+
+
+def provider(spec: Spec) -> str:
+    """Who provides the GPUs, for the cost: what the configuration says, but a scheduler's job is not `local`."""
+    said = spec.get("execution.gpu_provider") or "local"
+    return "slurm" if said == "local" and cluster.own_job() else str(said)
 
 
 def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:

@@ -65,6 +65,7 @@ def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
         code=exited.code,
         signal=exited.signal,
         lost=exited.lost,
+        job=str(command.get("job") or ""),
         stop_cause=attempt.stopping.cause if attempt.stopping else None,
         supervisor_told_to_go=told_to_go,
         complete=collected.complete,

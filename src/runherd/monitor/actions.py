@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runherd import exitcodes, heal, ledger, locks, processes
+from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
 from runherd.monitor import act, process
 from runherd.monitor.classify import Judgement
@@ -66,7 +66,7 @@ def _cannot(place: Any) -> Acted | None:
         return Acted(f"nobody has asked for it yet: snakemake run_{place.run_id}")
     if h.ended is not None and h.final_cell_written:
         return Acted(f"it has ended ({h.ended.status}); TODO in its cell goes on from the checkpoint")
-    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), lease.job())
+    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), cluster.own_job())
     if held is not None and held.holder is not None:
         text = f"it is carried by {held.holder.host}; if that is gone for good: runherd takeover {place.run_id}"
         return Acted(text, exitcodes.NEEDS_PERSON)

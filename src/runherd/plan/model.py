@@ -31,6 +31,9 @@ class RunPlan:
     validate_due: bool = False
     after_needs: bool = False  #: its dry-run needs another run's output: outside the barrier
     gpus: int = 0
+    cpus: int | None = None  #: cores that it needs, where it says so
+    mem_mib: int | None = None
+    wall_time_s: float | None = None
     problem: str | None = None  #: why it cannot be launched (text for a person)
     message: str | None = None
     line: int = 0
@@ -80,6 +83,7 @@ class Plan:
     messages: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     parallel: int | None = None
+    cluster: bool = False  #: runs go to a scheduler's nodes: what this machine has says nothing about them
     document: str = ""  #: the plan that people wrote (EXPERIMENT_PLAN.md)
     accept_drift: tuple[str, ...] = ()
     budget: dict[str, float] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runherd.errors import Problem, UserError
 from runherd.files import Layout, encode_id
@@ -124,14 +124,13 @@ def _due(draft: Draft, item: Item, run: RunPlan, options: Options) -> RunPlan:
     """What is due of a run that is asked for, and why it cannot be launched, if it cannot."""
     from runherd import config
 
-    problem, gpus, after_needs = item.problem, 0, False
+    problem, after_needs = item.problem, False
     if not draft.reads_layers:
         return replace(run, run_due=True, validate_due=True)
     try:
         spec = config.resolve(draft.project, item.input, options.sets)
         draft.specs[run.run_id] = spec
-        run = replace(run, needs=needs_of(spec))
-        gpus = int(spec.get("execution.gpus") or 0)
+        run = replace(run, needs=needs_of(spec), **_wants(spec))
         after_needs = bool(run.needs) and bool(spec.get("dryrun.needs_output"))
         if wrong := config.check_command(spec):
             problem = "\n".join(str(p) for p in wrong)
@@ -143,10 +142,21 @@ def _due(draft: Draft, item: Item, run: RunPlan, options: Options) -> RunPlan:
         problem = f"{draft.plan.tracker}:{run.line}: {run.run_id} cannot be written: {item.row.readonly}"
     continuing = run.mode == "continue"
     return replace(
-        run, problem=None if continuing else problem, gpus=gpus, after_needs=after_needs, validate_due=True,
+        run, problem=None if continuing else problem, after_needs=after_needs, validate_due=True,
         run_due=True,
         dryrun_due=not continuing and not draft.layout.stamp("dryrun", run.run_id, run.gen).exists(),
     )  # fmt: skip
+
+
+def _wants(spec: Spec) -> dict[str, Any]:
+    """What the run needs of a machine; a time limit that cannot be computed is told elsewhere."""
+    from runherd.config import walltime
+
+    limit = spec.get("execution.wall_time")
+    return {
+        "gpus": int(spec.get("execution.gpus") or 0), "cpus": spec.get("execution.cpus"), "mem_mib": spec.get("execution.mem_mib"),
+        "wall_time_s": None if walltime.problem(limit, spec.data) else walltime.seconds(limit, spec.data),
+    }  # fmt: skip
 
 
 def _no_command(draft: Draft, run: RunPlan) -> Problem:

@@ -54,7 +54,7 @@ def _of_run(
     if run.problem:
         yield Finding("command", run.problem, run.run_id)
         return
-    if run.gpus > gpus_here:
+    if run.gpus > gpus_here and not plan.cluster:
         have = f"{gpus_here} GPU(s)" if gpus_here else "no NVIDIA driver or GPU"
         but = silent or f"this machine has {have}"
         yield Finding(

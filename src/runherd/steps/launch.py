@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runherd import exitcodes, lease, locks, processes
+from runherd import cluster, exitcodes, lease, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.lifecycle import campaign
@@ -22,7 +22,9 @@ from runherd.steps import job
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
 
+JOB_POLL_S = 5.0  #: between two looks at the queue
 HOST_POLL_S = 1.0  #: between two looks at a run that another host carries
+OVER_LOOKS = 10  #: of these looks, every so many-th asks the scheduler too
 SUPERVISOR_TRIES = 5  #: supervisors that may die without any progress in the ledger
 
 
@@ -30,6 +32,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="launch", description="start or attach to one run and wait for its end")
     parser.add_argument("run_id")
     parser.add_argument("--generation", type=int)
+    parser.add_argument("--only-wait", action="store_true", help="a job on the cluster carries it: start nothing here")
     parser.add_argument("--stamp")
     args = parser.parse_args(argv)
     job.die_with_parent()
@@ -39,7 +42,10 @@ def main(argv: Sequence[str]) -> int:
         raise fail("no such run in the tracker", value=args.run_id, hint="runherd tracker list")
     place = Place(Layout(_root(), **plan.paths), run.run_id)
     gen = args.generation or run.gen
-    launch(place, plan, run, gen)
+    if args.only_wait:
+        wait_for_job(place, run, gen)
+    else:
+        launch(place, plan, run, gen)
     job.stamp(args.stamp)
     h = place.history()
     print(f"[launch] {run.run_id}: {h.ended.status if h.ended else 'not ended'}")
@@ -88,14 +94,31 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
         wait_for_supervisor(place)
 
 
+def wait_for_job(place: Place, run: RunPlan, gen: int) -> None:
+    """Wait until the job on the cluster that carries the run has brought it to its end. Raises `UserError` if it does not."""
+    while not ((h := place.history()).gen == gen and h.final_cell_written):
+        if not any(j.at_work and j.rule == f"run_{run.slug}" for j in cluster.jobs(_root())):
+            if (h := place.history()).gen == gen and h.ended is not None:
+                return
+            raise fail(
+                f"{run.run_id}: its job on the cluster is over, the run is not",
+                hint="start snakemake again: it is submitted anew and goes on from its checkpoint",
+            )
+        time.sleep(JOB_POLL_S)
+
+
 def waits_for_host(place: Place, watch: lease.Watch) -> bool:
     """Wait a little where another host carries the run, and say so; False where none does.
 
     Raises `UserError` (needs a person) when that host has given no sign of life for long.
     """
-    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), lease.job())
+    held = lease.elsewhere(lease.current(place.layout.leases(place.run_id)), processes.hostname(), cluster.own_job())
     if held is None or held.holder is None:
         return False
+    if watch.looks % OVER_LOOKS == 0 and cluster.is_over(held.job):
+        print(f"[launch] {place.run_id}: the job {held.job} that carried it on {held.holder.host} is over", flush=True)
+        lease.release(place.layout.leases(place.run_id), held)
+        return True
     silent_s = watch.silent_s(held)
     if watch.looks == 1:
         print(f"[launch] {place.run_id} is carried by {held.holder.host}: nothing is done here but to wait", flush=True)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from runherd.cluster import own_job
 from runherd.supervise.place import Place
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
@@ -40,7 +41,9 @@ def program_environment(base: dict[str, str]) -> dict[str, str]:
 def start_supervisor(place: Place, lock_fd: int) -> int:
     """Start the run's supervisor, detached; it inherits the held supervisor lock. Returns its pid.
 
-    The caller must already hold the lock through `lock_fd` and closes its own copy.
+    The caller must already hold the lock through `lock_fd` and closes its own
+    copy. Inside a scheduler's job it stays within the job: what leaves it would
+    outlive its allocation, or be killed unseen.
     """
     place.dir.mkdir(parents=True, exist_ok=True)
     code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from runherd.supervise.supervisor import main; main()"
@@ -49,7 +52,7 @@ def start_supervisor(place: Place, lock_fd: int) -> int:
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", code, place.to_arg(), str(lock_fd)],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env,
-            start_new_session=True, pass_fds=[lock_fd], cwd=place.layout.root,
+            start_new_session=not own_job(), pass_fds=[lock_fd], cwd=place.layout.root,
         )  # fmt: skip
     return child.pid
 

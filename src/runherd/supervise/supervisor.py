@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, evidence, lease, ledger, locks, processes
+from runherd.cluster import own_job
 from runherd.files import read_json
 from runherd.history import Attempt
 from runherd.lognote import note_action
@@ -305,6 +306,11 @@ class Supervisor:
         if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
             processes.send(program, signal.SIGKILL)
 
+    def leave_nothing(self, number: int) -> None:
+        """End the program: a scheduler takes its node back, and what outlived the job would run beside the next one."""
+        plan = facts.command(self.place, number)
+        self.end_program(number, float(plan.get("grace_s") or 30.0))
+
     # -- ending ----------------------------------------------------------------
     def settle(self, number: int, lost: bool) -> None:
         """Record the exit, end what is left of the tree, and have the attempt judged."""
@@ -388,8 +394,10 @@ def main() -> None:
     lock_fd = int(sys.argv[2])
     os.set_inheritable(lock_fd, False)
     locks.sign(lock_fd)
+    supervisor = None
     try:
-        Supervisor(place, lock_fd).run()
+        supervisor = Supervisor(place, lock_fd)
+        supervisor.run()
     except lease.Fenced as fenced:
         log_line(f"leaving: {fenced}")
     except Left as left:
@@ -397,3 +405,5 @@ def main() -> None:
         if h.active:
             number = h.last_attempt.number if h.last_attempt else 0
             place.record(ledger.SupervisorLeft(h.gen, number, str(left)))
+            if number and supervisor is not None and own_job():
+                supervisor.leave_nothing(number)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from runherd import clock, locks
+from runherd import clock, cluster, locks
 from runherd.files import Layout, read_json, write_json
 from runherd.plan.build import Draft
 from runherd.plan.model import Plan, refuse_broken
@@ -59,15 +59,21 @@ def stop(why: Exception) -> NoReturn:
     raise SystemExit(1)
 
 
-def register_slots(workflow: Any, gpus: int, parallel: int) -> None:
-    """Offer the `gpu` and `runs` resources where the command line has not set them."""
+def submits(workflow: Any) -> bool:
+    """True when this Snakemake gives its jobs to a cluster: only then does it count jobs apart from cores."""
+    return workflow.resource_settings.nodes is not None
+
+
+def register_slots(workflow: Any, gpus: int | None, parallel: int) -> None:
+    """Offer the `gpu` (None: the scheduler's affair) and `runs` resources where the command line has not set them."""
     for name, value in (("gpu", gpus), ("runs", parallel)):
-        if name not in workflow.global_resources:
+        if value is not None and name not in workflow.global_resources:
             workflow.register_resource(name, value)
 
 
 def cores(workflow: Any) -> int:
-    found = workflow.resource_settings.cores
+    """How many runs at a time, where nobody says otherwise: as many as cores here, or as jobs on a cluster."""
+    found = workflow.resource_settings.nodes or workflow.resource_settings.cores
     return int(found) if found else os.cpu_count() or 1
 
 
@@ -133,6 +139,7 @@ class Controller:
         self.workflow.dag_settings.force_incomplete = True
         self._replace_graceful_exit()
         give_room(self.workflow)
+        let_cluster_jobs_go_on()
         atexit.register(self._finish)
         threading.Thread(target=self._watch_for_changes, daemon=True).start()
 
@@ -140,6 +147,8 @@ class Controller:
         """Clear what killed controllers left: without this each leaves two marks and their metadata for ever."""
         from runherd.plan import store
 
+        if self.draft.plan.cluster and any(job.at_work for job in cluster.jobs(self.layout.root)):
+            return  # jobs of an earlier controller may not have read its plan yet
         for nonce in store.earlier(self.layout, self.draft.plan.nonce):
             self._forget(nonce)
 
@@ -191,7 +200,8 @@ class Controller:
             sys.stdout.flush()
             sys.stderr.flush()
             os.execve(sys.executable, [sys.executable, "-m", "snakemake", *self.reenter], environment)
-        self._forget(self.draft.plan.nonce)
+        if not (self.leaving and self.draft.plan.cluster):
+            self._forget(self.draft.plan.nonce)
         closing.say(self.draft, left=self.leaving)
         self._release()
 
@@ -360,6 +370,13 @@ def give_room(workflow: Any) -> None:
 
     Executor.__post_init__ = with_room
     Executor.cancel = lambda executor: drain(executor.pool)
+
+
+def let_cluster_jobs_go_on() -> None:
+    """Leaving ends no job on a cluster: what runs there goes on, and the next controller waits for it."""
+    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+    RemoteExecutor.cancel = lambda executor: executor.shutdown()
 
 
 def drain(pool: ThreadPoolExecutor) -> None:

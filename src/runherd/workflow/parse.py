@@ -7,6 +7,7 @@ the frozen plan and decides nothing. Imports neither pandas nor pydantic.
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from runherd import cluster
 from runherd.config import save_cache
 from runherd.errors import UserError
 from runherd.files import Layout, encode_id
@@ -24,8 +26,18 @@ from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, need
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import Controller, carried, cores, marks, register_slots, stop, user_environment
+from runherd.workflow.controller import (
+    Controller,
+    carried,
+    cores,
+    marks,
+    register_slots,
+    stop,
+    submits,
+    user_environment,
+)
 
+END_S = 120.0  #: of a cluster's time limit, beyond the run's own: its last checkpoint, and our records
 #: Options under which settled rows get their (cheap) validate rule again.
 REDERIVE = ("-F", "--forceall", "--delete-all-output")
 
@@ -40,6 +52,7 @@ class Herd:
         self.layout = Layout(Path("."), **plan.paths)
         self.python = sys.executable
         self.scripts = shipped("scripts")
+        self._at_work = {job.rule for job in cluster.jobs(Path.cwd()) if job.at_work} if self._submits() else set()
         self._typed = set(sys.argv)
         self._rederive = bool(self._typed & set(REDERIVE))
 
@@ -143,6 +156,30 @@ class Herd:
         live = [r for r in self.validations() if self.plan.stage(r.stage).live]
         return gates + [self.stamp("validated", r) for r in live]
 
+    # -- what a run needs of a machine -------------------------------------------
+    def _submits(self) -> bool:
+        """True in the controller of a cluster's runs."""
+        return self.plan.cluster and self.controller is not None
+
+    def waits_here(self, run: RunPlan) -> bool:
+        """A run whose job is at work on the cluster already is waited for here; a second job would only hold nodes."""
+        return f"run_{run.slug}" in self._at_work
+
+    def tried_here(self, run: RunPlan) -> bool:
+        """Dry-runs run beside the controller, but for those that need a GPU which the login node does not have."""
+        return not (self.plan.cluster and run.gpus)
+
+    def threads(self, run: RunPlan) -> int:
+        """Cores of the job: on this machine the waiting job takes none, on a cluster's node it brings the run's."""
+        return (run.cpus or 1) if self.plan.cluster and not self.waits_here(run) else 0
+
+    def wants(self, run: RunPlan) -> dict[str, int]:
+        """What a scheduler is asked for beyond cores and GPUs: memory (MB) and time (minutes), where the run says so."""
+        if not self.plan.cluster:
+            return {}
+        minutes = math.ceil((run.wall_time_s + END_S) / 60) if run.wall_time_s else None
+        return {k: v for k, v in (("mem_mb", run.mem_mib), ("runtime", minutes)) if v}
+
     def log(self, step: str, name: str) -> str:
         return f".runherd/logs/{step}_{name}.log"
 
@@ -176,8 +213,9 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     except UserError as e:
         stop(e)
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
-    gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) else 0
-    register_slots(workflow, gpus, draft.plan.parallel or cores(workflow))
+    draft.plan = replace(draft.plan, cluster=submits(workflow))
+    gpus = count_gpus() if any(r.gpus for r in draft.plan.runs) and not draft.plan.cluster else 0
+    register_slots(workflow, None if draft.plan.cluster else gpus, draft.plan.parallel or cores(workflow))
     controller = Controller(workflow, draft, partial(speak, draft), partial(begin, draft))
     atexit.register(controller.notice_nothing_asked)
     return Herd(draft.plan, draft, controller)
