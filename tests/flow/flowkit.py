@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pexpect
 
@@ -59,6 +59,8 @@ class Row:
 class Project:
     """A user's repository: tracker, layers, program; and what one does in it."""
 
+    FOLDER: ClassVar[str] = "pro ject's \"π\" 实验"
+
     root: Path
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
@@ -66,7 +68,7 @@ class Project:
     @classmethod
     def make(cls, parent: Path, rows: Iterable[Row], *, runs: dict[str, Any] | None = None, **settings: Any) -> Project:
         """`runs` maps a glob of ids to settings; `settings` are further keys of project.yaml."""
-        project = cls(parent / "pro ject's \"π\" 实验")
+        project = cls(parent / cls.FOLDER)
         project.root.mkdir(parents=True)
         (project.root / "Snakefile").write_text(SNAKEFILE.format(snakefile=str(CHECKOUT / "Snakefile")))
         shutil.copy(HERE / "program.py", project.root / "program.py")

@@ -89,6 +89,8 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     }  # fmt: skip
     found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
     write_json(place.layout.record(place.run_id, "diagnosis"), found.to_json())
+    if found.cls == "DEAD" and exit_.code:  # a child was killed: the code is only what its parent made of it
+        return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
     if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)

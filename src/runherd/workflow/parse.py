@@ -18,7 +18,7 @@ from typing import Any
 
 from runherd import cluster
 from runherd.config import save_cache
-from runherd.errors import UserError
+from runherd.errors import UserError, fail
 from runherd.files import Layout, encode_id
 from runherd.plan import store
 from runherd.plan.build import Draft, build
@@ -210,6 +210,8 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     try:
         options = replace(from_config(config), rerun_gens=carried())
         draft = build(Path.cwd(), options, sys.argv)
+        if submits(workflow):
+            refuse_quotes(Path.cwd())
     except UserError as e:
         stop(e)
     os.environ["RUNHERD_USER_ENV"] = os.environ.get("RUNHERD_USER_ENV") or user_environment()
@@ -219,6 +221,16 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     controller = Controller(workflow, draft, partial(speak, draft), partial(begin, draft))
     atexit.register(controller.notice_nothing_asked)
     return Herd(draft.plan, draft, controller)
+
+
+def refuse_quotes(folder: Path) -> None:
+    """Snakemake's cluster executors paste the folder into a shell line: a quote in it breaks every job script."""
+    strange = sorted(set(str(folder)) & set("'\"`$\\"))
+    if strange:
+        raise fail(
+            f"a cluster's jobs cannot be submitted: Snakemake cannot submit from a folder whose path holds {' '.join(map(repr, strange))}",
+            value=str(folder), hint="move or link the project to a plain path",
+        )  # fmt: skip
 
 
 def count_gpus() -> int:
