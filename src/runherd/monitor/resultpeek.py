@@ -1,4 +1,9 @@
-"""How far a result or checkpoint file is: items, nulls, accuracy; read again only when it changed."""
+"""How far a result or checkpoint file is: items, nulls, accuracy; read only as far as it is new.
+
+JSON lines are counted on from where the last look ended. A JSON document is
+read again when it has changed, but not so often that reading it would be most
+of what a watcher does.
+"""
 
 # os functions keep the start short
 
@@ -6,21 +11,22 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import time
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
+from runherd.monitor import itemcount
 from runherd.monitor.evidence import Result
 
-BIG = 64 << 20  #: a larger JSON file is streamed
+BIG = 64 << 20  #: a larger JSON document is streamed
+TOO_BIG = 1 << 30  #: and a larger one than this is not read while the run goes on
+AT_ONCE = 256 << 20  #: of JSON lines, no more than this at one look
+BLOCK = 8 << 20
+FINGERPRINT = 64
+REST = 30  #: a document that took s seconds to read is read again after REST * s
+QUICK_S = 0.2  #: one that took less is read whenever it has changed
 ITEM_KEYS = ("per_item", "items", "samples", "per_sample", "predictions", "results")
-#: An answer without one of these words is no placeholder; with one, `validate.tally` knows.
-SUSPECT = (
-    *("fail", "error", "exce", "filter", "policy", "blocked", "unavail", "placehol", "timeout"),
-    *("no answer", "no response", "no output", "no_", "no-"),
-)
-_NOTHING = re.compile(r"[\s\[(<{*\"']*(?:n/?a|none|null|nan|unk|empty|pad|-|\?)?[\])>}*\"'\s]*")
-MOST_ODD = 200
 ID_LISTS = ("completed_ids", "done_ids", "processed_ids", "completed")
 
 
@@ -35,37 +41,82 @@ def peek(path: str, memory: dict[str, Any]) -> Result | None:
         memory.clear()
         return None
     stamp = [stat.st_ino, stat.st_size, stat.st_mtime_ns]
-    if memory.get("stamp") != stamp:
-        facts = _read(path, stat.st_size)
-        if facts is not None:
-            memory.update(stamp=stamp, facts=facts)
-        elif "facts" not in memory:
-            return None
-    return _result(memory["facts"], memory["stamp"] == stamp)
-
-
-def _result(facts: dict[str, Any], whole: bool) -> Result:
-    top = facts.get("top")
-    return Result(
-        facts["items"],
-        facts["correct"],
-        facts["judged"],
-        facts["nulls"],
-        facts["reasons"],
-        (top[0], top[1]) if top else None,
-        whole,
-        facts.get("complete"),
-        sum(facts.get("placeholders", {}).values()),
-        max(facts.get("placeholders", {}).items(), key=lambda pair: pair[1], default=("", 0))[0],
-        facts.get("skipped", 0),
-    )
-
-
-def _read(path: str, size: int) -> dict[str, Any] | None:
-    try:
+    if memory.get("stamp") != stamp or "counted" not in memory:
         if path.endswith((".jsonl", ".ndjson")):
-            with open(path, "rb") as f:
-                return count(_rows(f))
+            return _lines(path, stamp, memory)
+        _document(path, stamp, memory)
+    if "counted" not in memory:
+        return None
+    whole = memory["stamp"] == stamp and memory.get("whole", True)
+    return itemcount.result(memory["counted"], whole=whole, complete=memory.get("complete"))
+
+
+# -- JSON lines -------------------------------------------------------------------------------
+def _lines(path: str, stamp: list[int], memory: dict[str, Any]) -> Result | None:
+    """Count the new whole lines; one without its end counts for now if it is a whole item."""
+    try:
+        with open(path, "rb") as f:
+            same = memory.get("inode") == stamp[0] and stamp[1] >= memory.get("offset", 0)
+            if not (same and _begin(f, memory["print"][0]) == memory["print"]):
+                memory.clear()
+                memory.update(inode=stamp[0], offset=0, counted=itemcount.empty())
+            tail = _count_on(f, memory)
+            memory["print"] = _begin(f, min(FINGERPRINT, memory["offset"]))
+    except OSError:
+        return None
+    counted, whole = memory["counted"], memory["offset"] == stamp[1]
+    items = list(_items([tail])) if tail else []
+    if items and not whole and memory["offset"] + len(tail) >= stamp[1]:
+        counted, whole = json.loads(json.dumps(counted)), True
+        itemcount.add(counted, items)
+    if memory["offset"] == stamp[1]:
+        memory.update(stamp=stamp, whole=True)
+    return itemcount.result(counted, whole=whole, complete=None)
+
+
+def _begin(f: Any, length: int) -> list[int]:
+    f.seek(0)
+    return [length, zlib.crc32(f.read(length))]
+
+
+def _count_on(f: Any, memory: dict[str, Any]) -> bytes:
+    """Count whole lines from where the last look ended; returns the begin of a line that has no end yet."""
+    f.seek(memory["offset"])
+    rest, read = b"", 0
+    while read < AT_ONCE and (block := f.read(BLOCK)):
+        read += len(block)
+        *lines, rest = (rest + block).split(b"\n")
+        itemcount.add(memory["counted"], _items(lines))
+        memory["offset"] += sum(map(len, lines)) + len(lines)
+    return rest
+
+
+def _items(lines: Iterable[bytes]) -> Iterable[Any]:
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+
+
+# -- documents --------------------------------------------------------------------------------
+def _document(path: str, stamp: list[int], memory: dict[str, Any]) -> None:
+    """Read a document that has changed, unless the last reading was long and not long ago."""
+    spent = float(memory.get("spent", 0.0))
+    rested = abs(time.time() - memory.get("at", 0.0)) >= REST * spent
+    if stamp[1] > TOO_BIG or (spent > QUICK_S and not rested):
+        return
+    began = time.perf_counter()
+    found = _read(path, stamp[1])
+    memory.update(spent=time.perf_counter() - began, at=time.time())
+    if found is not None:
+        memory.update(stamp=stamp, counted=found[0], complete=found[1])
+    else:
+        memory.setdefault("stamp", None)
+
+
+def _read(path: str, size: int) -> tuple[dict[str, Any], bool | None] | None:
+    try:
         if size > BIG:
             return _streamed(path)
         with open(path, "rb") as f:
@@ -75,98 +126,53 @@ def _read(path: str, size: int) -> dict[str, Any] | None:
     return of_document(data)
 
 
-def _rows(lines: Iterable[bytes]) -> Iterable[Any]:
-    for line in lines:
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue
+def of_document(data: Any) -> tuple[dict[str, Any], bool | None] | None:
+    """Count a whole JSON result: a list of items, a mapping with one, or a checkpoint with ids.
 
-
-def of_document(data: Any) -> dict[str, Any] | None:
-    """Count a whole JSON result: a list of items, a mapping with one, or a checkpoint with ids."""
+    Returns the count, and what it says itself of being complete.
+    """
+    counted = itemcount.empty()
     if isinstance(data, list):
-        return count(data)
+        itemcount.add(counted, data)
+        return counted, None
     if not isinstance(data, dict):
         return None
+    items = _items_of(data)
+    if items is not None:
+        itemcount.add(counted, items)
+    else:
+        ids: list[Any] = next((data[k] for k in ID_LISTS if isinstance(data.get(k), list)), [])
+        counted["items"] = len(ids)
+        if not ids:
+            return None
+    return counted, _complete(data)
+
+
+def _items_of(data: dict[str, Any]) -> Iterable[Any] | None:
     for key in ITEM_KEYS:
         found = data.get(key)
         if isinstance(found, list):
-            facts = count(found)
-            break
+            return found
         if isinstance(found, dict) and found and all(isinstance(v, dict) for v in found.values()):
-            facts = count(found.values())
-            break
-    else:
-        ids: list[Any] = next((data[k] for k in ID_LISTS if isinstance(data.get(k), list)), [])
-        facts = count([])
-        facts["items"] = len(ids)
-        if not ids:
-            return None
-    if isinstance(data.get("complete"), bool):
-        facts["complete"] = data["complete"]
-    return facts
+            return found.values()
+    return None
 
 
-def count(items: Iterable[Any]) -> dict[str, Any]:
-    """Count items: right ones, judged ones, nulls by reason, the most frequent answer."""
-    total = correct = judged = nulls = with_response = skipped = 0
-    reasons: dict[str, int] = {}
-    answers: dict[str, int] = {}
-    for item in items:
-        total += 1
-        if not isinstance(item, dict):
-            continue
-        if item.get("correct") is not None:
-            judged += 1
-            correct += bool(item["correct"])
-        if "response" in item:
-            with_response += 1
-        skipped += item.get("skipped") is True or item.get("status") == "skipped"
-        response = item.get("response")
-        if response is None:
-            nulls += 1
-            reason = str(item.get("null_reason", "unknown"))
-            reasons[reason] = reasons.get(reason, 0) + 1
-        elif isinstance(response, str) and len(answers) < 1000:
-            answers[response[:80]] = answers.get(response[:80], 0) + 1
-    if not with_response:
-        nulls, reasons = 0, {}
-    top = max(answers.items(), key=lambda pair: pair[1], default=None)
-    return {
-        "items": total,
-        "correct": correct,
-        "judged": judged,
-        "nulls": nulls,
-        "reasons": reasons,
-        "top": list(top) if top else None,
-        "placeholders": _placeholders(answers),
-        "skipped": skipped,
-    }
+def _complete(data: dict[str, Any]) -> bool | None:
+    said = data.get("complete")
+    return said if isinstance(said, bool) else None
 
 
-def _placeholders(answers: dict[str, int]) -> dict[str, int]:
-    """The answers that stand where a call failed, with how often."""
-    low = {text: text.lower() for text in answers}
-    odd = [t for t, words in low.items() if any(w in words for w in SUSPECT) or _NOTHING.fullmatch(words)]
-    if not odd:
-        return {}
-    from runherd.validate.tally import PLACEHOLDERS, WRAPPED
-
-    matches = re.compile(WRAPPED + "(?:" + "|".join(PLACEHOLDERS) + ")", re.IGNORECASE).match
-    return {t: answers[t] for t in odd[:MOST_ODD] if matches(t)}
-
-
-def _streamed(path: str) -> dict[str, Any] | None:
+def _streamed(path: str) -> tuple[dict[str, Any], bool | None] | None:
     from runherd.collect.jsonstream import NotWhole, stream
 
     found: list[Any] = []
-    facts: dict[str, Any] = count([])
+    counted = itemcount.empty()
 
     def take(key: str, item: Any) -> None:
         found.append(item)
-        if len(found) >= 5000:
-            _add(facts, count(found))
+        if len(found) >= itemcount.CHUNK:
+            itemcount.add(counted, found)
             found.clear()
 
     try:
@@ -174,16 +180,5 @@ def _streamed(path: str) -> dict[str, Any] | None:
             head = stream(f, take, lists=ITEM_KEYS)
     except NotWhole:
         return None
-    _add(facts, count(found))
-    if isinstance(head.get("complete"), bool):
-        facts["complete"] = head["complete"]
-    return facts
-
-
-def _add(facts: dict[str, Any], more: dict[str, Any]) -> None:
-    for key in ("items", "correct", "judged", "nulls", "skipped"):
-        facts[key] += more[key]
-    for text, n in more["placeholders"].items():
-        facts["placeholders"][text] = facts["placeholders"].get(text, 0) + n
-    for reason, n in more["reasons"].items():
-        facts["reasons"][reason] = facts["reasons"].get(reason, 0) + n
+    itemcount.add(counted, found)
+    return counted, _complete(head)
