@@ -155,13 +155,13 @@ def test_named_path_is_never_another_file(run: Path) -> None:
 
 def test_named_path_may_be_a_pattern(run: Path) -> None:
     """Of the files that a pattern in `collect.path` fits, the newest is taken."""
-    for number, name in enumerate(("b", "c", "a")):
+    for number, name in enumerate(("c", "a", "b")):
         path = run / "work" / "out" / f"eval_{name}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"metrics": {"m": number}}))
         os.utime(path, (5000 + number, 5000 + number))
     got = gather(run, {"metrics": {"m": 9}}, collect={"path": "out/eval_*.json"})
-    assert got.metrics == {"m": 2} and got.sources[0]["path"].endswith("eval_a.json")
+    assert got.metrics == {"m": 2} and got.sources[0]["path"].endswith("eval_b.json")
 
 
 def test_declared_fields_of_items(run: Path) -> None:
@@ -184,3 +184,20 @@ def test_declared_directions(run: Path) -> None:
     result = {"metrics": {"a": 1, "b": 2}, "higher_is_better": {"a": True, "b": True}}
     got = gather(run, result, collect={"higher_is_better": {"b": False, "c": False}})
     assert got.higher_is_better == {"a": True, "b": False, "c": False}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "same"),
+    [
+        ("org/m", "org/m", True),
+        ("m", "org/m", True),
+        ("org/m", "m", True),
+        ("m", "/models/m", True),
+        ("org/m", "other/m", False),
+        ("m", "m-2", False),
+    ],
+)
+def test_names_of_one_model(run: Path, wanted: str, found: str, same: bool) -> None:
+    """A name may be given without its owner or folder; two owners' models of one name are two models."""
+    got = gather(run, {"metrics": {"a": 1}, "model": found}, model=wanted)
+    assert ("other_model" in {f.rule for f in got.findings}) is not same

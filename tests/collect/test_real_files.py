@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from runherd.collect import Collected, collect
+from runherd.collect import Collected, collect, inspect_log
+from runherd.collect.tensorboard import File, merge
 
 DATA = Path(__file__).parent / "data"
 
@@ -104,6 +105,15 @@ def test_trainer_unfinished_checkpoint_is_passed_over(tmp_path: Path) -> None:
     assert "stands at step 30 of 40" in str(got.missing)
 
 
+def test_trainer_state_of_an_earlier_stage(tmp_path: Path) -> None:
+    """A state that was saved before the training went on is not the newest, though it lies above the checkpoints."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "trainer/resumed", work)
+    shutil.copy(work / "checkpoint-20" / "trainer_state.json", work)
+    got = collect({}, work, work / "log", 0.0, work / "trainer_state.json", record_dir=tmp_path)
+    assert got.complete and got.sources[0]["path"].endswith("checkpoint-40/trainer_state.json")
+
+
 def test_trainer_names_the_base_of_an_adapter(tmp_path: Path) -> None:
     """The base model of an adapter beside the state is compared with the configured model."""
     work = tmp_path / "work"
@@ -143,6 +153,19 @@ def test_lightning_behind_its_checkpoint(tmp_path: Path) -> None:
     path.write_bytes(b"".join(lines[:20]))
     got = collect({}, work, work / "log", 0.0, path, record_dir=tmp_path)
     assert got.missing == "metrics.csv ends at step 33, but there is a checkpoint of step 64"
+
+
+@pytest.mark.parametrize(("version", "refused"), [(0, False), (1, True)])
+def test_lightning_cut_line(tmp_path: Path, version: int, refused: bool) -> None:
+    """A row cut in the file that was gone on from is told; in the last file it makes the result no result."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "lightning/restart", work, ignore=shutil.ignore_patterns("*.ckpt"))
+    path = work / f"lightning_logs/version_{version}/metrics.csv"
+    path.write_bytes(path.read_bytes()[:-9])
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    said = f"the last line of version_{version}/metrics.csv is cut"
+    assert [f.message for f in got.findings if f.rule == "cut"] == [said]
+    assert got.missing == (said if refused else None)
 
 
 # -- lm-evaluation-harness --------------------------------------------------------------
@@ -218,6 +241,16 @@ def test_lm_eval_without_a_tasks_samples(tmp_path: Path) -> None:
     assert change_samples(tmp_path, Path.unlink) == "there are no samples for tiny_gen"
 
 
+def test_lm_eval_takes_the_samples_of_its_own_date(tmp_path: Path) -> None:
+    """Beside the samples of another evaluation, a result under a name of one's own finds its own by their date."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "lm_eval/limited", work)
+    for path in (DATA / "lm_eval/full/tiny__first").glob("samples_*"):
+        shutil.copy(path, work)
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert (got.complete, got.n_items) == (True, 15)
+
+
 # -- OpenCompass ------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["full", "plain"])
 def test_opencompass(tmp_path: Path, name: str) -> None:
@@ -261,6 +294,15 @@ def test_opencompass_lost_shard(tmp_path: Path, shard: int, said: str) -> None:
     next(work.rglob(f"predictions/*/sums_{shard}.json")).unlink()
     got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
     assert got.missing == said
+
+
+def test_opencompass_name_like_a_shard_without_results(tmp_path: Path) -> None:
+    """A data set whose name looks like another's shard is missed when it has no result, and lends that one no items."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "opencompass/plain", work)
+    next(work.rglob("results/*/sums_1.json")).unlink()
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert got.missing == "there are predictions but no results for sums_1" and got.n_items == 8
 
 
 # -- VLMEvalKit -------------------------------------------------------------------------
@@ -321,7 +363,23 @@ def test_vlmevalkit_in_a_folder_by_time(tmp_path: Path) -> None:
         (work / "tiny-vlm" / path.name).symlink_to(path)
     got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
     assert (got.complete, got.model, got.n_items) == (True, "tiny-vlm", 48)
+    assert all("/T20260102_G1234abcd/" in s["path"] for s in got.sources)
     assert got.metrics["tiny_mcq/dev/Overall"] == 0.875 and "several_results" not in rules(got)
+
+
+def test_vlmevalkit_data_sets_that_begin_alike(tmp_path: Path) -> None:
+    """The judged table of a data set whose name goes on is not that of the shorter one."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "vlmevalkit/full", work)
+    folder = work / "tiny-vlm"
+    (folder / "status.json").unlink()
+    for path in folder.glob("tiny-vlm_tiny_two*"):
+        path.rename(folder / path.name.replace("tiny_two", "tiny_mcq_a"))
+    got = collect({}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    right = {
+        d: sum(i["correct"] for i in rows(got.items) if i["id"].startswith(f"{d}/")) for d in ("tiny_mcq", "tiny_mcq_a")
+    }
+    assert right == {"tiny_mcq": 21, "tiny_mcq_a": 0}
 
 
 # -- TensorBoard ------------------------------------------------------------------------
@@ -348,6 +406,13 @@ def test_tensorboard_two_writers_at_once(tmp_path: Path) -> None:
     alone = collect({}, work, work / "log", 0.0, work / first.name, record_dir=tmp_path / "b")
     assert math.isclose(got.metrics["train/loss"] or 0, 3.0 / 30, rel_tol=1e-6)
     assert got.metrics == alone.metrics and "hparam/acc" in got.metrics
+
+
+def test_tensorboard_restart_by_its_session_log() -> None:
+    """A writer that says from where it takes up replaces all from there on, though its own values come later."""
+    first = File(Path("1"), began=1.0, series={"a": {s: s for s in range(30)}, "b": {25: 1}})
+    second = File(Path("2"), began=2.0, series={"a": {22: 0.5}}, restart_at=20)
+    assert merge([second, first]) == {"a": {s: s for s in range(20)} | {22: 0.5}}
 
 
 # -- W&B --------------------------------------------------------------------------------
@@ -413,6 +478,15 @@ def test_inspect(tmp_path: Path, name: str) -> None:
     }.get(name, set())
     if name == "several.eval":
         assert items[0]["scores"] == {"by_kind": 1.0, "aspects/length": 0.5, "aspects/letters": 0.5}
+
+
+@pytest.mark.skipif(find_spec("zstandard") is None, reason="needs a Zstandard package")
+def test_inspect_member_with_another_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample that unpacks to other bytes than were packed is told, not read."""
+    unpack = inspect_log._unpack
+    monkeypatch.setattr(inspect_log, "_unpack", lambda raw: unpack(raw).replace(b"Oslo", b"Bern"))
+    got = inspect(tmp_path, "plain.eval")
+    assert not got.complete and "the checksum of" in str(got.missing)
 
 
 @pytest.mark.parametrize(("name", "why"), [("stopped", "status is 'error'"), ("killed", "has not finished")])

@@ -20,6 +20,7 @@ from runherd.collect.protowire import Malformed, fields, float32, float64, signe
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
 
 MAX_RECORD = 1 << 28
+CHECKED = 1 << 20  #: a longer message, which holds pictures and the like, is not checked by its sum: that takes 0.2 s a MiB
 HEAD = 12  #: bytes before a message: its length and the length's checksum
 START = 1  #: the status of a session log that a writer begins with which knows where it goes on
 _POLYNOMIAL = 0x82F63B78  # CRC-32C, reversed
@@ -69,9 +70,12 @@ def records(path: Path) -> Iterator[bytes]:
             if length >= MAX_RECORD or masked_crc(head[:8]) != crc:
                 raise Cut
             body = f.read(length + 4)
-            if len(body) < length + 4 or masked_crc(body[:length]) != struct.unpack("<I", body[length:])[0]:
+            if len(body) < length + 4:
                 raise Cut
-            yield body[:length]
+            message = body[:length]
+            if length <= CHECKED and masked_crc(message) != struct.unpack("<I", body[length:])[0]:
+                raise Cut
+            yield message
 
 
 @dataclass
