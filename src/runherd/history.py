@@ -53,6 +53,17 @@ class History:
     def this_generation(self) -> tuple[Attempt, ...]:
         return tuple(a for a in self.attempts if a.gen == self.gen)
 
+    @property
+    def output_generation(self) -> int:
+        """The generation whose attempts wrote what this one shows: its own, or the last with an attempt where it only
+        collected again."""
+        again = self.requested is not None and self.requested.reason == "collect" and bool(self.attempts)
+        return self.attempts[-1].gen if again else self.gen
+
+    def output_attempts(self) -> tuple[Attempt, ...]:
+        """The attempts of `output_generation`."""
+        return tuple(a for a in self.attempts if a.gen == self.output_generation)
+
 
 def of(events: Sequence[L.Event]) -> History:
     """Fold the events, in file order, into a `History`."""

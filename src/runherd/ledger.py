@@ -35,7 +35,7 @@ class Requested(Event):
     """A generation was opened: a person's request to carry this row through."""
 
     e = "requested"
-    reason: str  #: first | resume | rerun | adopt
+    reason: str  #: first | resume | rerun | adopt | collect
     identity: str = ""
     stage: str = ""
     priority: str = ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wandb_server import KEY, WandbServer
+from wandb_server import KEY, Run, WandbServer
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "flow"), str(TESTS / "supervise")]
@@ -56,4 +58,21 @@ def test_an_outage_breaks_no_run(away: Callable[..., tuple[Live, dict[str, str]]
     assert project.count("none") == 1
     note = project.notes("none")
     assert "which says nothing of the run" in note or "so W&B was not asked" in note
+    if importlib.util.find_spec("wandb") is not None:
+        back(project, env)
     assert KEY not in "".join(p.read_text() for p in project.run_dir("none").rglob("*.json*"))
+
+
+def back(project: Live, env: dict[str, str]) -> None:
+    """W&B answers again: set to TODO the run is done with what W&B has, and its program is not started."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    run = Run("finished", {"accuracy": 0.75}, heartbeat_at=now)
+    server = WandbServer({"e/p/abc": run}, port=int(env["WANDB_BASE_URL"].rpartition(":")[2]))
+    try:
+        project.set_cell("none", "TODO")
+        said = project.launch("none", **env)
+    finally:
+        server.stop()
+    assert (project.cell("none"), project.count("none")) == ("DONE", 1), said
+    result = project.record("none", "result")
+    assert (result["metrics"], result["wandb_url"]) == ({"accuracy": 0.75}, f"{server.url}/e/p/runs/abc")

@@ -79,7 +79,7 @@ def _tokens(place: Place, h: History, data: dict[str, Any], table: _Table) -> di
     told, source = None, "result"
     if isinstance(result, dict) and result.get("generation") == h.gen:
         told = result.get("usage")
-    if not told and isinstance(guard, dict) and guard.get("generation") == h.gen and guard.get("reported_usage"):
+    if not told and isinstance(guard, dict) and guard.get("generation") == h.output_generation and guard.get("reported_usage"):
         told, source = guard, "guard"
     counts = by_model(told, str(model or "model"))
     if not counts:

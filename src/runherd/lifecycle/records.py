@@ -57,15 +57,20 @@ def _started(attempt: Attempt) -> str:
 
 def validate(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any) -> Any:
     """Validate what was collected and write validation.json."""
-    from runherd.validate import validate as judge
-
-    logs = [place.layout.log(place.run_id, a.number) for a in place.history().this_generation()]
-    h = place.history()
-    guard = read_json(place.layout.record(place.run_id, "guard"))
-    guard = guard if isinstance(guard, dict) and guard.get("generation") == h.gen else None
-    validation = judge(collected, data, [p for p in logs if p.exists()], run_id=place.run_id, guard=guard)
+    validation = judge(place, data, collected)
     write_json(place.layout.record(place.run_id, "validation"), validation.to_json())
     return validation
+
+
+def judge(place: Place, data: dict[str, Any], collected: Any) -> Any:
+    """Validate what was collected; writes nothing."""
+    from runherd.validate import validate as look_at
+
+    h = place.history()
+    logs = [place.layout.log(place.run_id, a.number) for a in h.output_attempts()]
+    guard = read_json(place.layout.record(place.run_id, "guard"))
+    guard = guard if isinstance(guard, dict) and guard.get("generation") == h.output_generation else None
+    return look_at(collected, data, [p for p in logs if p.exists()], run_id=place.run_id, guard=guard)
 
 
 def write(place: Place, ended: ledger.Ended) -> None:
@@ -73,7 +78,7 @@ def write(place: Place, ended: ledger.Ended) -> None:
     stamped = replace(ended, t=ended.t or clock.now())
     h = replace(place.history(), ended=stamped)
     data = spec_data(place, h)
-    attempt = h.last_attempt
+    attempt = next(reversed(h.output_attempts()), None)
     collected = None
     if attempt is not None and attempt.exited is not None:
         collected = collect(place, attempt, data)
@@ -103,7 +108,7 @@ def _not_validated(place: Place, ended: ledger.Ended) -> dict[str, Any]:
 
 def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: ledger.Ended) -> dict[str, Any]:
     spec = read_json(place.layout.spec(place.run_id)) or {}
-    attempts = h.this_generation()
+    attempts = h.output_attempts()
     last = attempts[-1] if attempts else None
     command = (read_json(place.layout.command(place.run_id, last.number)) or {}) if last else {}
     diagnosis = read_json(place.layout.record(place.run_id, "diagnosis")) if ended.status != "done" else None
@@ -145,7 +150,7 @@ def rederive(place: Place) -> None:
     h = place.history()
     if h.ended is None:
         return
-    attempt = h.last_attempt
+    attempt = next(reversed(h.output_attempts()), None)
     wanted = [place.layout.record(place.run_id, k) for k in ("result", "validation")]
     if all(isinstance(read_json(p), dict) for p in wanted):
         write_cost_if_changed(place, h)

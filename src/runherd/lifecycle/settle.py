@@ -47,7 +47,7 @@ def settle(place: Place, number: int) -> None:
         signature = failure.signature if failure else ""
         place.record(ledger.Judged(h.gen, number, "end", decision.cls, signature, decision.why))
     if decision.status == "done":
-        _end_done(place, attempt, data, collected, decision)
+        end_done(place, attempt, data, collected, decision.why)
     else:
         _call_hook(place, data)
         signature = failure.signature if failure else decision.cls.lower()
@@ -121,14 +121,16 @@ def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Re
     note_action(place.layout.log(place.run_id, attempt.number), text)
 
 
-def _end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any, decision: heal.End) -> None:
+def end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: Any, why: str) -> None:
+    """End a generation whose result is whole: DONE, or BLOCKED where its data do not deserve it. `why` goes to the notes."""
     validation = records.validate(place, attempt, data, collected)
     if validation.verdict in ("FAIL", "CRITICAL"):
         why = records.worst_finding(validation)
         note = f"validation {validation.verdict}: {why}. See runs/…/validation.json; then set TODO"
         end(place, "blocked", "VALIDATION", note, records.result_text(place, data, collected.metrics))
         return
-    note = f"WARN: {records.worst_finding(validation)}" if validation.verdict == "WARN" else decision.why
+    warning = f"WARN: {records.worst_finding(validation)}" if validation.verdict == "WARN" else ""
+    note = "; ".join(filter(None, [warning, why]))
     end(place, "done", "", note, records.result_text(place, data, collected.metrics))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from runherd import cluster, exitcodes, lease, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, read_json
-from runherd.lifecycle import campaign
+from runherd.lifecycle import again, campaign
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.request import open_generation
 from runherd.plan import store
@@ -134,7 +134,7 @@ def waits_for_host(place: Place, watch: lease.Watch) -> bool:
 
 
 def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
-    """Open the generation; False when the run is blocked before any launch (dry-run, needs)."""
+    """Open the generation; False when it has ended without a launch (dry-run, needs; a result that is there by now)."""
     h = place.history()
     if h.active:
         raise fail(f"{run.run_id}: generation {h.gen} has not ended; generation {gen} cannot begin")
@@ -143,6 +143,8 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     spec = store.current_spec(_root(), run.run_id)
     if spec is None:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
+    if _mode(run) == "resume" and again.collect(place, gen, spec):
+        return False
     with campaign.deciding(place.layout, plan):
         stopped = campaign.braked(place.layout, plan, spec.get("data") or {})
         if stopped is None:

@@ -92,7 +92,7 @@ def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tup
         findings=[Finding(**f) for f in result.get("findings") or () if isinstance(f, dict)],
         expected=args.expected or data.get("expected") or result.get("expected"),
     )
-    seen = guard if isinstance(guard, dict) and guard.get("generation") == h.gen else None
+    seen = guard if isinstance(guard, dict) and guard.get("generation") == h.output_generation else None
     return validate(collected, data, [*logs, *args.log], run_id=run_id, guard=seen), "run", None
 
 

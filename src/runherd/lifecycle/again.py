@@ -1,0 +1,41 @@
+"""A program that has ended well needs no second launch where only its result could not be had, or was not accepted.
+
+The file came late, W&B did not answer, `collect:` or `validate:` were wrong: the
+row is BLOCKED, and a person who has mended it sets TODO. Then the same output is
+collected once more, before anything is launched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runherd.lifecycle import records
+from runherd.lifecycle.frozen import frozen_spec
+from runherd.lifecycle.request import open_generation
+from runherd.lifecycle.settle import end_done
+from runherd.supervise.place import Place
+
+CLASSES = ("NO_RESULT", "VALIDATION")  #: ends after which the output itself may be whole
+
+
+def collect(place: Place, gen: int, spec: dict[str, Any]) -> bool:
+    """Open generation `gen` with the output of the attempt before, and end it DONE; False where that is no result.
+
+    `spec` is the run's present configuration; only one with the identity of
+    the frozen one is answered by the old output. The caller holds the run's
+    supervisor lock. No generation is opened where it is False.
+    """
+    h = place.history()
+    attempt = next(reversed(h.output_attempts()), None)
+    if h.ended is None or h.ended.cls not in CLASSES or attempt is None:
+        return False
+    if attempt.exited is None or attempt.exited.code != 0 or spec.get("identity") != frozen_spec(place).get("identity"):
+        return False
+    data = spec["data"]
+    collected = records.collect(place, attempt, data)
+    if not collected.complete or records.judge(place, data, collected).verdict in ("FAIL", "CRITICAL"):
+        return False
+    print(f"[launch] {place.run_id}: the output of attempt {attempt.number} is a result by now: nothing is launched", flush=True)
+    open_generation(place, gen, "collect", spec)
+    end_done(place, attempt, data, collected, f"collected again from attempt {attempt.number}, nothing was launched")
+    return True
