@@ -17,6 +17,7 @@ for run in HERD.runs():
         resources:
             **HERD.wants(run),
             gpu=run.gpus,
+            run_cpus=HERD.cores(run),
             runs=1,
         params:
             python=HERD.python,

@@ -55,3 +55,16 @@ def test_a_spent_budget_stops_the_next_launch_and_nothing_else(make: Make) -> No
     assert states == ["DONE", "TODO"]
     waiting = next(r for r in ("R001", "R002") if project.cell(r) == "TODO")
     assert "budget" in project.notes(waiting)
+
+
+def test_runs_that_need_all_cores_go_one_by_one(make: Make) -> None:
+    """Two runs of two cores each on a machine of two, though both may run at once; their libraries are told the number."""
+    wants = {"execution": {"cpus": 2, "parallel": 2, "env": {"MKL_NUM_THREADS": "7"}}}
+    project = make([Row("a"), Row("b")], runs={"?": wants})
+    project.snakemake().ok()
+    [ended] = project.kinds("a", "exited")
+    [begun] = project.kinds("b", "launched")
+    [other_ended], [other_begun] = project.kinds("b", "exited"), project.kinds("a", "launched")
+    assert ended["ended_at"] <= begun["t"] or other_ended["ended_at"] <= other_begun["t"]
+    [step] = project.record("a", "attempts/1/command")["steps"]
+    assert (step["env"]["OMP_NUM_THREADS"], step["env"]["MKL_NUM_THREADS"]) == ("2", "7")

@@ -80,3 +80,31 @@ def test_address_space_limit(tmp_path: Path) -> None:
     ended, process, said = wrap(tmp_path / "a", GREEDY, limits={"mem_mib": None, "address_space_mib": 500})
     assert ended["code"] == 1 and "MemoryError" in said and process["memory_limit"] == "RLIMIT_AS"
     assert wrap(tmp_path / "b", GREEDY, limits={"address_space_mib": 2000})[0]["code"] == 0
+
+
+HELD_TO = """import pathlib
+for line in open("/proc/self/cgroup"):
+    _, controllers, path = line.rstrip("\\n").split(":", 2)
+    for mount in open("/proc/self/mounts"):
+        _, folder, kind, options, *_ = mount.split()
+        if kind == "cgroup2" and not controllers or kind == "cgroup" and "cpu" in controllers.split(",") and "cpu" in options.split(","):
+            for name in ("cpu.max", "cpu.cfs_quota_us"):
+                file = pathlib.Path(folder + path, name)
+                if "runherd-" in path and file.exists():
+                    print(file.read_text().split()[0])
+"""
+
+
+def test_cores_are_bounded_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    """With two cores asked for, the program lives in a cgroup with the quota of two, which is gone afterwards."""
+    ended, process, said = wrap(tmp_path / "a", HELD_TO, limits={"cpus": 2})
+    if process["cpu_limit"] == "none":
+        pytest.skip("no cgroup with a cpu quota may be made here")
+    assert (ended["code"], process["cpu_limit"], said.split()) == (0, "cgroup", ["200000"])
+    assert process["groups"] and not any(Path(g).exists() for g in process["groups"])
+
+
+def test_without_limits_no_cgroup_is_made(tmp_path: Path) -> None:
+    """A run that asks for nothing is left where it is."""
+    _, process, said = wrap(tmp_path / "a", HELD_TO)
+    assert (process["groups"], process["cpu_limit"], process["memory_limit"], said) == ([], "none", "none", "")

@@ -88,7 +88,7 @@ class Execution(Section):
     gpu_mem_mib: Count | None = None
     """Free memory that each GPU must have, in MiB."""
     cpus: AtLeastOne | None = None
-    """CPU cores that the run needs."""
+    """CPU cores that the run needs: so many runs at a time as fit; held to by a cgroup where one may be made."""
     mem_mib: AtLeastOne | None = None
     """Main memory that the run needs, in MiB."""
     wall_time: int | float | str | None = None

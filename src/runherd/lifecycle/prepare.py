@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from runherd.supervise.place import Place
 from runherd.supervise.spawn import program_environment
 
 SCHEMA = 1
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def prepare(place: Place, number: int, reason: str, token: str) -> None:
@@ -52,7 +54,9 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     checkpoint.mkdir(parents=True, exist_ok=True)
     _check_checkpoint(place, spec, number)
     resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
-    env = {} if chosen.count is None else {"CUDA_VISIBLE_DEVICES": ",".join(chosen.uuids)}
+    env = threads(spec.get("execution.cpus"), program_environment(dict(os.environ)))
+    if chosen.count is not None:
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(chosen.uuids)
     names = step_names(spec)
     frozen = frozen_spec(place)
     root = str(frozen.get("code_root") or layout.root)
@@ -90,6 +94,14 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     }  # fmt: skip
 
 
+def threads(cpus: int | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """The numbers of threads that the usual libraries start, for a run that says how many cores it needs.
+
+    What the user has set stays.
+    """
+    return {name: str(cpus) for name in THREADS if cpus and name not in environ}
+
+
 def provider(spec: Spec) -> str:
     """Who provides the GPUs, for the cost: what the configuration says, but a scheduler's job is not `local`."""
     said = spec.get("execution.gpu_provider") or "local"
@@ -125,13 +137,13 @@ def limits(spec: Spec) -> dict[str, Any]:
     uses: a run with GPUs gets no memory limit this way. Which way it was is in
     process.json (`memory_limit`).
     """
-    mem_mib = spec.get("execution.mem_mib")
+    mem_mib, cpus = spec.get("execution.mem_mib"), spec.get("execution.cpus")
+    found = {"mem_mib": mem_mib, "address_space_mib": None, "cpus": cpus}
     if not mem_mib:
-        return {"mem_mib": None, "address_space_mib": None, "how": "none asked for"}
+        return {**found, "how": "none asked for"}
     if spec.get("execution.gpus"):
-        how = "cgroup, else none: an address-space limit would break CUDA"
-        return {"mem_mib": int(mem_mib), "address_space_mib": None, "how": how}
-    return {"mem_mib": int(mem_mib), "address_space_mib": int(mem_mib), "how": "cgroup, else RLIMIT_AS"}
+        return {**found, "how": "cgroup, else none: an address-space limit would break CUDA"}
+    return {**found, "address_space_mib": mem_mib, "how": "cgroup, else RLIMIT_AS"}
 
 
 def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:

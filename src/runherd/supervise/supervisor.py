@@ -322,7 +322,18 @@ class Supervisor:
         plan = facts.command(self.place, number)
         if processes.tree(str(plan.get("token", ""))):
             self.end_program(number, float(plan.get("grace_s") or 30.0))
+        self.remove_groups(number)
         self.step("settle", str(number))
+
+    def remove_groups(self, number: int) -> None:
+        """Remove the cgroups of an attempt that a killed wrapper left; the kernel refuses where something lives in them."""
+        written = read_json(self.layout.process(self.place.run_id, number))
+        for group in written.get("groups") or () if isinstance(written, dict) else ():
+            if os.path.basename(group).startswith("runherd-"):
+                try:
+                    os.rmdir(group)
+                except OSError:
+                    pass
 
     # -- steps, waiting, signals --------------------------------------------------
     def step(self, name: str, *args: str) -> None:

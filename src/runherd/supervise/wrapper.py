@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+CPU_PERIOD_US = 100_000
+SIGN = {"memory": "memory.oom_control", "cpu": "cpu.cfs_quota_us"}  #: a file that a cgroup of version 1 has
 WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
 
 #: `${NAME}`, `${NAME:-default}` or `$NAME`
@@ -72,15 +74,11 @@ def main(folder: str) -> int:
     with open(f"{folder}/command.json") as f:
         command = json.load(f)
     limits = command.get("limits") or {}
-    group = _memory_group(int(limits["mem_mib"])) if limits.get("mem_mib") else None
-    how = "cgroup" if group else "none"
-    if limits.get("address_space_mib") and not group:  # inherited by the program; far more than we need ourselves
-        bound = int(limits["address_space_mib"]) << 20
-        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
-        how = "RLIMIT_AS"
+    groups, how = _limit(limits)
+    memory = groups.get("memory")
     lock_fds = [int(fd) for fd in os.environ.pop("RUNHERD_LOCK_FDS").split(",")]
     started, began = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
-    counted = group or _own_memory_group()
+    counted = memory or _own_group("memory")
     killed = _oom_kills(counted)
     end: dict[str, object] = {"code": 0, "signal": None, "step": None}
     usage = [0.0, 0]
@@ -88,7 +86,7 @@ def main(folder: str) -> int:
         mark = step["done_mark"]  # of every step but the last
         if mark and os.path.exists(mark):
             continue
-        end = _run(folder, step, lock_fds, usage, group, how)
+        end = _run(folder, step, lock_fds, usage, sorted({*groups.values()}), how)
         if end["code"] != 0:
             break
         if mark:
@@ -103,7 +101,7 @@ def main(folder: str) -> int:
         },
         WRITE_TRIES_S,
     )  # fmt: skip
-    if group:
+    for group in {*groups.values()}:
         try:
             os.rmdir(group)
         except OSError:
@@ -111,47 +109,73 @@ def main(folder: str) -> int:
     return 0
 
 
-def _own_memory_group() -> str | None:
-    """The folder of the memory cgroup that we are in, version 1 or 2; None where there is none."""
+def _limit(limits: dict[str, object]) -> tuple[dict[str, str], dict[str, str]]:
+    """Bound memory and cores, by cgroups where we may make them; the folders and the way it was done, by controller."""
+    groups, how = {}, {"memory": "none", "cpu": "none"}
+    if limits.get("mem_mib"):
+        size = str(int(str(limits["mem_mib"])) << 20)
+        groups["memory"] = _group("memory", {"memory.max": size}, {"memory.limit_in_bytes": size})
+    if limits.get("cpus"):
+        quota = int(str(limits["cpus"])) * CPU_PERIOD_US
+        one, two = {"cpu.cfs_period_us": str(CPU_PERIOD_US), "cpu.cfs_quota_us": str(quota)}, {"cpu.max": f"{quota} {CPU_PERIOD_US}"}
+        groups["cpu"] = _group("cpu", two, one)
+    found = {name: folder for name, folder in groups.items() if folder}
+    how.update(dict.fromkeys(found, "cgroup"))
+    if limits.get("address_space_mib") and "memory" not in found:  # inherited by the program; far more than we need ourselves
+        bound = int(str(limits["address_space_mib"])) << 20
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+        how["memory"] = "RLIMIT_AS"
+    return found, how
+
+
+def _own_group(controller: str) -> str | None:
+    """The folder of our cgroup for a controller, version 1 or 2; None where there is none that can be used."""
     try:
         with open("/proc/self/cgroup") as f:
-            lines = [line.rstrip("\n").split(":", 2) for line in f]
+            ours = [line.rstrip("\n").split(":", 2) for line in f]
+        with open("/proc/self/mounts") as f:
+            mounts = [line.split() for line in f]
     except OSError:
         return None
-    for _, controllers, path in lines:
-        root = "/sys/fs/cgroup/memory" if "memory" in controllers.split(",") else "/sys/fs/cgroup"
-        found = root + path.rstrip("/")
-        if (controllers == "" or root.endswith("memory")) and any(
-            os.path.exists(f"{found}/{name}") for name in ("memory.events", "memory.oom_control")
-        ):
-            return found
+    for _, controllers, path in ours:
+        first, second = controller in controllers.split(","), controllers == ""
+        for _, folder, kind, options, *_ in mounts:
+            if (first and kind == "cgroup" and controller in options.split(",")) or (second and kind == "cgroup2"):
+                found = folder + path.rstrip("/")
+                if second or os.path.exists(f"{found}/{SIGN[controller]}"):
+                    return found
     return None
 
 
-def _memory_group(limit_mib: int) -> str | None:
-    """Make a cgroup below ours that holds `limit_mib` of memory at most; None where that is not permitted."""
-    own = _own_memory_group()
+def _group(controller: str, second: dict[str, str], first: dict[str, str]) -> str | None:
+    """Make a cgroup below ours with these settings (of version 2, else of version 1); None where that is not permitted."""
+    own = _own_group(controller)
     if own is None:
         return None
     group = f"{own}/runherd-{os.getpid()}"
     try:
-        os.mkdir(group)
+        os.makedirs(group, exist_ok=True)  # version 2: one folder for both controllers
     except OSError:
         return None
-    for name in ("memory.max", "memory.limit_in_bytes"):
+    for settings in (second, first):
         try:
-            with open(f"{group}/{name}", "w") as f:
-                f.write(str(limit_mib << 20))
+            for name, value in settings.items():
+                with open(f"{group}/{name}", "w") as f:
+                    f.write(value)
             return group
         except OSError:
             continue
-    os.rmdir(group)  # version 2, and the memory controller is not delegated to us
+    try:
+        os.rmdir(group)  # version 2, and the controller is not delegated to us
+    except OSError:
+        pass
     return None
 
 
-def _join(group: str) -> None:
-    with open(f"{group}/cgroup.procs", "w") as f:
-        f.write(str(os.getpid()))
+def _join(groups: list[str]) -> None:
+    for group in groups:
+        with open(f"{group}/cgroup.procs", "w") as f:
+            f.write(str(os.getpid()))
 
 
 def _oom_kills(group: str | None) -> int | None:
@@ -166,7 +190,7 @@ def _oom_kills(group: str | None) -> int | None:
 
 
 def _run(
-    folder: str, step: dict, lock_fds: list, usage: list, group: str | None, how: str  # type: ignore[type-arg]
+    folder: str, step: dict, lock_fds: list, usage: list, groups: list[str], how: dict[str, str]  # type: ignore[type-arg]
 ) -> dict[str, object]:
     env = dict(os.environ)
     env.update(step["env"])
@@ -175,7 +199,7 @@ def _run(
     try:
         child = subprocess.Popen(
             step["argv"], cwd=step["cwd"], env=env, stdin=subprocess.DEVNULL,
-            pass_fds=lock_fds, process_group=0, preexec_fn=(lambda: _join(group)) if group else None,
+            pass_fds=lock_fds, process_group=0, preexec_fn=(lambda: _join(groups)) if groups else None,
         )  # fmt: skip
     except OSError as e:
         _say(f"cannot start {step['argv'][0]!r} in {step['cwd']!r}: {e.strerror}")
@@ -185,7 +209,7 @@ def _run(
         _write(
             f"{folder}/process.json",
             {"wrapper": _identity(os.getpid()), "program": _identity(child.pid), "step": step["name"],
-             "memory_limit": how},
+             "memory_limit": how["memory"], "cpu_limit": how["cpu"], "groups": groups},
         )  # fmt: skip
     except OSError as e:  # it runs all the same, and our own exit is waited for
         _say(f"cannot write down who runs: {e.strerror}")

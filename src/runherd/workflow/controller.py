@@ -66,7 +66,7 @@ def submits(workflow: Any) -> bool:
 
 def register_slots(workflow: Any, gpus: int | None, parallel: int) -> None:
     """Offer the `gpu` (None: the scheduler's affair) and `runs` resources where the command line has not set them."""
-    for name, value in (("gpu", gpus), ("runs", parallel)):
+    for name, value in (("gpu", gpus), ("runs", parallel), ("run_cpus", cores(workflow))):
         if value is not None and name not in workflow.global_resources:
             workflow.register_resource(name, value)
 

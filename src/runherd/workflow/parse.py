@@ -51,6 +51,7 @@ class Herd:
         self.controller = controller
         self.layout = Layout(Path("."), **plan.paths)
         self.python = sys.executable
+        self.most_cores = os.cpu_count() or 1
         self.scripts = shipped("scripts")
         self._at_work = {job.rule for job in cluster.jobs(Path.cwd()) if job.at_work} if self._submits() else set()
         self._typed = set(sys.argv)
@@ -173,6 +174,10 @@ class Herd:
         """Cores of the job: on this machine the waiting job takes none, on a cluster's node it brings the run's."""
         return (run.cpus or 1) if self.plan.cluster and not self.waits_here(run) else 0
 
+    def cores(self, run: RunPlan) -> int:
+        """Cores of this machine that the run says it needs: as many runs at a time as fit (not on a cluster)."""
+        return 0 if self.plan.cluster else min(run.cpus or 0, self.most_cores)
+
     def wants(self, run: RunPlan) -> dict[str, int]:
         """What a scheduler is asked for beyond cores and GPUs: memory (MB) and time (minutes), where the run says so."""
         if not self.plan.cluster:
@@ -220,7 +225,9 @@ def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     register_slots(workflow, None if draft.plan.cluster else gpus, draft.plan.parallel or cores(workflow))
     controller = Controller(workflow, draft, partial(speak, draft), partial(begin, draft))
     atexit.register(controller.notice_nothing_asked)
-    return Herd(draft.plan, draft, controller)
+    herd = Herd(draft.plan, draft, controller)
+    herd.most_cores = cores(workflow)
+    return herd
 
 
 def refuse_quotes(folder: Path) -> None:
