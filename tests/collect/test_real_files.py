@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from runherd.collect import Collected, collect, inspect_log
-from runherd.collect.tensorboard import File, merge
+from runherd.collect.tensorboard import File, load, merge
 
 DATA = Path(__file__).parent / "data"
 
@@ -410,6 +410,8 @@ def test_tensorboard_two_writers_at_once(tmp_path: Path) -> None:
 
 def test_tensorboard_restart_by_its_session_log() -> None:
     """A writer that says from where it takes up replaces all from there on, though its own values come later."""
+    path = sorted((DATA / "tensorboard_torch/purge").glob("*.vm"))[1]
+    assert load(path).restart_at == 20
     first = File(Path("1"), began=1.0, series={"a": {s: s for s in range(30)}, "b": {25: 1}})
     second = File(Path("2"), began=2.0, series={"a": {22: 0.5}}, restart_at=20)
     assert merge([second, first]) == {"a": {s: s for s in range(20)} | {22: 0.5}}
