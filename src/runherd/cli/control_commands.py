@@ -29,6 +29,7 @@ def add_parsers(sub: Any) -> None:
     start.add_argument("targets", nargs="*", help="all (default), gate_M1, run_R001, …")
     start.add_argument("--cores", help="cores for Snakemake (default: the profile's, else all)")
     start.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    start.add_argument("--workflow-profile", metavar="DIR", help="as for snakemake: profiles/slurm")
     start.set_defaults(func=start_controller)
     stop = sub.add_parser("stop", help="end the controller within 5 s; the runs go on")
     stop.set_defaults(func=stop_controller)
@@ -76,7 +77,9 @@ def start_controller(args: argparse.Namespace) -> int:
         print(hand_over(layout, args.targets))
         return exitcodes.RUNNING
     argv = [sys.executable, "-m", "snakemake", *args.targets, *own]
-    if args.cores or not (root / "profiles" / "default" / "config.yaml").exists():
+    if args.workflow_profile:
+        argv += ["--workflow-profile", args.workflow_profile]
+    elif args.cores or not (root / "profiles" / "default" / "config.yaml").exists():
         argv += ["--cores", args.cores or "all"]
     if args.config:
         argv += ["--config", *args.config]
@@ -97,7 +100,9 @@ def start_controller(args: argparse.Namespace) -> int:
     if child.poll() is None:
         print(f"controller started (pid {child.pid}), still reading")
         return exitcodes.OK
-    return exitcodes.OK if child.returncode == 0 else exitcodes.FAILED
+    if child.returncode == 0:
+        return exitcodes.OK
+    return exitcodes.USAGE if any(line.startswith("runherd: ") for line in said) else exitcodes.FAILED
 
 
 def stop_controller(_args: argparse.Namespace) -> int:
