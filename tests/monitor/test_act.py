@@ -76,6 +76,8 @@ def test_a_dead_run_is_started_again_only_if_it_is_surely_gone() -> None:
     for known, why in ((replace(GONE, other_writer=9), "process 9 still has"), (Known(), "--pid PID")):
         refused = decide(dead, BOTH, known, [])
         assert isinstance(refused, Refuse) and why in refused.why
+    refused = decide(dead, BOTH, replace(GONE, unfinished=False), [])
+    assert isinstance(refused, Refuse) and "nothing tells whether it had finished" in refused.why
     assert decide(dead, Asked(stop=True), GONE, []) == Nothing("it has ended: nothing to stop")
 
 
@@ -109,6 +111,7 @@ def test_unknown_asks_a_person() -> None:
 
 # -- real programs --------------------------------------------------------------------------------
 #: Says how often it was started, works a little, then hangs (the first time) or goes on.
+SCRIPT = Path(__file__).parents[2] / "scripts" / "monitor.py"
 PROGRAM = """
 import sys, time, pathlib
 starts = pathlib.Path(sys.argv[1]); n = len(starts.read_text()) if starts.exists() else 0
@@ -154,7 +157,7 @@ class Foreign:
 
     def look(self, *words: str, after_s: float = 0.0) -> tuple[int, str]:
         self.clock.ahead += after_s
-        code = command.main(["--log", str(self.log), "--expected", "9", *words])
+        code = command.main(["--log", str(self.log), *words])
         return code, self.capsys.readouterr().out
 
     def count(self) -> int:
@@ -246,6 +249,24 @@ def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
     foreign.until(lambda: foreign.count() == 2)
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("print('step 8/9'); print('step 9/9')", 0, "[Monitor] COMPLETE | 9/9"),
+        ("print('epoch 3 loss 0.5')", 5, "nothing tells whether it had finished"),
+    ],
+)
+def test_a_finished_program_is_not_started_again(foreign: Foreign, words: str, code: int, said: str) -> None:
+    """Gone after its last step: complete. Gone without a count to the end: a person is asked, nothing is started."""
+    foreign.program.write_text(f"import sys\nopen(sys.argv[1], 'a').write('x')\nprint('step', flush=True)\n{words}\n")
+    process = foreign.start()
+    process.wait(20)
+    argv = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    foreign.look(*argv)
+    got, out = foreign.look(*argv, after_s=30)
+    assert got == code and said in out and foreign.count() == 1
+
+
 def test_a_person_was_quicker(foreign: Foreign) -> None:
     """While the pause before a restart lasts somebody starts it by hand: no second one is started beside it."""
     process = foreign.start()
@@ -258,6 +279,23 @@ def test_a_person_was_quicker(foreign: Foreign) -> None:
     foreign.until(lambda: foreign.count() == 2)
     code, out = foreign.look(*words, after_s=2)
     assert code == 5 and f"process {by_hand.pid} has the log open" in out and foreign.count() == 2
+
+
+def test_commands_at_the_same_time_start_one(foreign: Foreign, tmp_path: Path) -> None:
+    """Overlapping commands, as cron may start them: the dead run is started again once."""
+    process = foreign.start()
+    argv = [sys.executable, str(SCRIPT), "--log", str(foreign.log), "--expected", "9", "--pid", str(process.pid)]
+    argv += ["--act", "--restart", foreign.restart]
+    subprocess.run(argv, check=True, capture_output=True)
+    process.kill()
+    process.wait()
+    subprocess.run(argv, check=False, capture_output=True)  # the pause of a second begins
+    deadline = time.monotonic() + 20
+    while foreign.count() == 1:
+        assert time.monotonic() < deadline
+        both = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
+        said = [p.communicate(timeout=60)[0] for p in both]
+    assert sum("started again (killed)" in text for text in said) == 1 and foreign.count() == 2, said
 
 
 def test_without_a_word_it_refuses(foreign: Foreign) -> None:

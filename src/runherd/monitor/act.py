@@ -40,6 +40,7 @@ class Known:
     runherds: bool = False  #: a process of a run that runherd launched
     ancestor: bool = False  #: this very command runs below it
     other_writer: int | None = None  #: another process that has the log open
+    unfinished: bool = True  #: something says that there was more to do
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,8 @@ def _not_surely_gone(known: Known, judgement: Judgement) -> str | None:
         return "whether it is really gone cannot be told without its process: say --pid PID"
     if known.other_writer is not None:
         return f"process {known.other_writer} still has the log open: a second one is not started beside it"
+    if judgement.state == "DEAD" and not known.unfinished:
+        return "it is gone, and nothing tells whether it had finished: say --expected N, or name its result"
     if judgement.action in RESUMES or judgement.action == "stop_and_block":
         return f"process {known.pid} cannot be found"
     return None

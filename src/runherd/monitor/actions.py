@@ -7,7 +7,7 @@ import shlex
 import signal
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
 from runherd.monitor import act, process
 from runherd.monitor.classify import Judgement
+from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target
 from runherd.processes import Identity, Life
 
@@ -94,13 +95,14 @@ def _shown(place: Any, before: int) -> Acted:
 
 # -- runs that are not ours -------------------------------------------------------------------
 def on_foreign(
-    target: Target, judgement: Judgement, memory: dict[str, Any], stop: bool, restart: str | None, now: float
+    target: Target, evidence: Evidence, judgement: Judgement, memory: dict[str, Any], stop: bool, restart: str | None
 ) -> Acted:
     """Do what `act.decide` says, and write a line into the run's log; `memory` keeps the restarts so far."""
+    now = evidence.now
     pending = memory.get("restart")
     if isinstance(pending, dict) and restart:
         return _start_when_due(target, memory, pending, restart, now)
-    known = _known(target, memory)
+    known = replace(_known(target, memory), unfinished=evidence.is_unfinished())
     if memory.get("stopped") and not known.alive:
         return Acted(f"it was stopped and is not started again: {memory['stopped']}", exitcodes.BLOCKED)
     past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]

@@ -12,17 +12,18 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from runherd import exitcodes
 from runherd.monitor import look as looks
 from runherd.monitor import memory as memories
-from runherd.monitor import progressfiles
 from runherd.monitor.classify import Judgement
+from runherd.monitor.evidence import Evidence
 from runherd.monitor.line import exit_code, explained, one_line, sign_lines
-from runherd.monitor.observe import Target, limits_of
+from runherd.monitor.observe import Target
+from runherd.monitor.targets import process_of, targets
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
         raise fail("--restart only says how: without --act nothing is done", where="--restart", hint="add --act")
     _give_words_back(args)
     while True:
-        targets = [*_targets(args)]
-        seen = [_once(target, path, args, len(targets) > 1) for target, path in targets]
+        all_of_them = targets(args)
+        seen = [_once(target, path, args, len(all_of_them) > 1) for target, path in all_of_them]
         if not args.follow or all(over for _, over in seen):
             return max((code for code, _ in seen), default=exitcodes.OK)
         sys.stdout.flush()
@@ -84,51 +85,106 @@ def _over(judgement: Judgement, supervised: bool) -> bool:
     return judgement.state not in ("HEALTHY", "STALE", "GPU_IDLE", "HIGH_NULL_RATE")
 
 
+class Seen(NamedTuple):
+    """What one look came to; `acted` where acting was asked for; `over`: nothing more will come."""
+
+    evidence: Evidence
+    judgement: Judgement
+    memory: dict[str, Any]
+    acted: Any
+    code: int
+    over: bool
+
+
 def _once(target: Target, memory_path: str, args: argparse.Namespace, several: bool) -> tuple[int, bool]:
     """Look once, act where that was asked for, print; return the exit code, and whether nothing more will come."""
+    if args.act and not _is_own(memory_path):
+        seen = _look_alone(target, memory_path, args)
+    else:
+        seen = _look(target, memory_path, args, _act_on_own if args.act else None)
+    if args.json:
+        import json
+
+        told = looks.as_json(target, seen.evidence, seen.judgement, seen.memory)
+        print(json.dumps({**told, **({"act": seen.acted.text} if seen.acted else {})}, ensure_ascii=False))
+    else:
+        _print(target, seen, args, several)
+    return seen.code, seen.over
+
+
+def _look(target: Target, memory_path: str, args: argparse.Namespace, act: Act | None) -> Seen:
     # A supervisor's counts and suspicions are its own: whoever looks beside it leaves no trace in them.
     supervised = _supervised(memory_path)
     evidence, judgement, memory = looks.look(target, memory_path, keep=not supervised)
     recorded = _recorded(memory_path, judgement)
     judgement = recorded or judgement
     ended = recorded is not None and recorded.state != "WAITING"
-    code, over, acted = exit_code(judgement), ended or _over(judgement, supervised), None
-    if args.act:
-        acted = _act(target, judgement, memory, memory_path, args)
-        code = code if acted.code is None else acted.code
-        over = over and acted.code != exitcodes.RUNNING
-    if args.json:
-        import json
+    code, over = exit_code(judgement), ended or _over(judgement, supervised)
+    acted = act(target, evidence, judgement, memory, memory_path, args) if act else None
+    if acted is not None and acted.code is not None:
+        code, over = acted.code, over and acted.code != exitcodes.RUNNING
+    return Seen(evidence, judgement, memory, acted, code, over)
 
-        told = looks.as_json(target, evidence, judgement, memory)
-        print(json.dumps({**told, **({"act": acted.text} if acted else {})}, ensure_ascii=False))
-        return code, over
-    print(one_line(evidence, judgement, target.name if several else None))
+
+def _look_alone(target: Target, memory_path: str, args: argparse.Namespace) -> Seen:
+    """Look and act while no other command acts on the same run; else look only, and say so."""
+    from pathlib import Path
+
+    from runherd import locks
+
+    lock = locks.try_lock(Path(f"{memory_path}.lock"))
+    if lock is None:
+        return _look(target, memory_path, args, _busy)
+    try:
+        if target.alive is None:  # who it is may have changed since we asked
+            pid, start_ticks = process_of(args, memories.load(memory_path))
+            target = replace(target, pid=pid, start_ticks=start_ticks)
+        return _look(target, memory_path, args, _act_on_foreign)
+    finally:
+        os.close(lock)
+
+
+def _print(target: Target, seen: Seen, args: argparse.Namespace, several: bool) -> None:
+    judgement = seen.judgement
+    print(one_line(seen.evidence, judgement, target.name if several else None))
     if judgement.state == "COMPLETE":
         print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
     elif judgement.state != "HEALTHY":
         print("\n".join(explained(judgement)))
-    signs = looks.signs_of(target, evidence, memory)
+    signs = looks.signs_of(target, seen.evidence, seen.memory)
     for line in sign_lines({k: v for k, v in signs.items() if v not in judgement.sentence}):
         print(line)
-    if acted and acted.text:
-        print(f"  act:     {acted.text}")
-    return code, over
+    if seen.acted and seen.acted.text:
+        print(f"  act:     {seen.acted.text}")
 
 
-def _act(
-    target: Target, judgement: Judgement, memory: dict[str, Any], memory_path: str, args: argparse.Namespace
-) -> Any:
+Act = Callable[[Target, Evidence, Judgement, dict[str, Any], str, argparse.Namespace], Any]
+
+
+def _act_on_own(target: Target, _e: Evidence, _j: Judgement, _m: Any, memory_path: str, args: argparse.Namespace) -> Any:
     from runherd.monitor import actions
 
-    if _is_own(memory_path):
-        return actions.on_own(args.root, os.path.dirname(memory_path), target.name)
+    return actions.on_own(args.root, os.path.dirname(memory_path), target.name)
+
+
+def _busy(_t: Target, _e: Evidence, _j: Judgement, _m: Any, _p: str, _a: argparse.Namespace) -> Any:
+    from runherd.monitor.actions import Acted
+
+    return Acted("another command acts on this run right now")
+
+
+def _act_on_foreign(
+    target: Target, evidence: Evidence, judgement: Judgement, memory: dict[str, Any], memory_path: str,
+    args: argparse.Namespace,
+) -> Any:  # fmt: skip
+    from runherd.monitor import actions
+
     started = ((memory.get("program") or {}).get("identity") or {}).get("pid")
     if args.pid not in (None, memory.get("given"), started):  # another process: what was done before is not its
         for key in ("restarts", "restart", "program", "stopped"):
             memory.pop(key, None)
         memory["given"] = args.pid
-    acted = actions.on_foreign(target, judgement, memory, args.act == "stop", args.restart, time.time())
+    acted = actions.on_foreign(target, evidence, judgement, memory, args.act == "stop", args.restart)
     memories.save(memory_path, memory, judgement)
     return acted
 
@@ -180,115 +236,6 @@ def _waits(h: Any, told: Sequence[Any]) -> str | None:
         return None
     notes = [e.text for e in told if e.e == "noted" and e.gen == h.gen and e.text.startswith("waiting")]
     return notes[-1] if notes else "no attempt has been started yet"
-
-
-def _targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
-    foreign = [w for w in args.what if _is_file_name(w)]
-    runs = [w for w in args.what if w not in foreign]
-    found = [_own(args.root, name) for name in runs]
-    if args.wandb:
-        found = [(replace(target, wandb=args.wandb, wandb_always=True), path) for target, path in found]
-    only_wandb = not runs and args.wandb not in (None, "auto")
-    if foreign or args.log or args.screen or args.tmux or args.pid or only_wandb:
-        found.append(_foreign(args, foreign))
-    if not found:
-        from runherd.errors import fail
-
-        hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N"
-        raise fail("nothing to look at", hint=hint)
-    return found
-
-
-def _is_file_name(what: str) -> bool:
-    return (
-        os.path.isfile(what)
-        or progressfiles.is_progress_file(os.path.basename(what))
-        or what.endswith((".json", ".jsonl", ".ndjson"))
-    )
-
-
-def _own(root: str, name: str) -> tuple[Target, str]:
-    from runherd.monitor import own
-
-    folder = _folder(root, name)
-    if folder is None:
-        from runherd.errors import fail
-
-        raise fail("no such run, run folder or result file", value=name, allowed=f"a run under {root}/runs")
-    return own.target(folder), os.path.join(folder, "monitor.json")
-
-
-def _folder(root: str, name: str) -> str | None:
-    """The run's folder: in the usual place, the one that is named, or where the project's `paths:` put it."""
-    from runherd.files import encode_id
-
-    for folder in (os.path.join(root, "runs", encode_id(name)), name):
-        if os.path.isdir(folder):
-            return folder
-    from pathlib import Path
-
-    from runherd.config import load_project
-
-    elsewhere = load_project(Path(root)).layout.run_dir(name)
-    return str(elsewhere) if elsewhere.is_dir() else None
-
-
-def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
-    """A run that we did not launch: its files, and a process id if somebody knows it."""
-    logs = list(args.log)
-    results = []
-    growing = tuple(os.path.abspath(f) for f in files if progressfiles.is_progress_file(os.path.basename(f)))
-    for path in files:
-        if os.path.abspath(path) in growing:
-            continue
-        results.append(os.path.abspath(path))
-        results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
-    memory = memories.foreign_path(
-        *results, *map(os.path.abspath, logs), args.screen, args.tmux, *([args.wandb] if args.wandb else [])
-    )
-    pid, start_ticks = _process(args, memories.load(memory))
-    alive = None
-    if args.screen or args.tmux:
-        from runherd.monitor import terminals
-
-        shown = terminals.screen(args.screen) if args.screen else terminals.tmux(args.tmux)
-        kept = memory.removesuffix(".json") + ".txt"
-        terminals.keep(shown.text, kept)
-        logs.append(kept)
-        alive = shown.alive if pid is None else None
-    limits = limits_of({"monitor": {"stale_s": args.stale}} if args.stale else {})
-    name = (
-        os.path.basename(files[0])
-        if files
-        else args.screen or args.tmux or os.path.basename((logs or [args.wandb or "run"])[0])
-    )
-    target = Target(
-        name=name,
-        logs=tuple(map(os.path.abspath, logs)),
-        results=(*results, *map(os.path.abspath, args.checkpoint)),
-        progress_files=growing,
-        expected=args.expected,
-        pid=pid,
-        start_ticks=start_ticks,
-        alive=alive,
-        gpus=tuple(args.gpu.split(",")) if args.gpu else (),
-        wandb=args.wandb,
-        wandb_always=bool(args.wandb),
-        limits=limits,
-    )
-    return target, memory
-
-
-def _process(args: argparse.Namespace, memory: dict[str, Any]) -> tuple[int | None, int | None]:
-    """The process to look at, and its start: as given, as an earlier look saw it, or as we started it again."""
-    program = memory.get("program") or {}
-    restarted = program.get("identity") or {}
-    if restarted and args.pid in (None, program.get("given"), restarted["pid"]):
-        return restarted["pid"], restarted["start_ticks"]
-    if args.pid is None or args.pid_start is not None:
-        return args.pid, args.pid_start
-    seen = memory.get("seen") or {}
-    return args.pid, seen.get("start_ticks") if seen.get("pid") == args.pid else None
 
 
 def main(argv: list[str] | None = None) -> int:

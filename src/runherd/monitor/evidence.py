@@ -71,6 +71,7 @@ class Evidence:
     total: int | None = None  #: what `done` counts towards, in its own unit
     expected: int | None = None  #: items that the result must hold in the end
     unit: str = "items"
+    awaited: bool = False  #: a result file is named, there or not
     disagreement: str | None = None  #: between the log's own count and what is expected
     result: Result | None = None
     losses: tuple[float | None, ...] = ()
@@ -81,6 +82,12 @@ class Evidence:
     endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
     wandb: dict[str, Any] | None = None  #: what W&B says, see `wandb.ask`
     limits: Limits = field(default_factory=Limits)
+
+    def is_unfinished(self) -> bool:
+        """Whether something says that there was more to do: a count below its total, or a result that is not there."""
+        if self.done is not None and self.total:
+            return self.done < self.total
+        return self.awaited and self.result is None
 
     def share_done(self) -> float | None:
         if self.done is None or not self.total:

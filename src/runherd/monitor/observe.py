@@ -103,6 +103,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         total=at.total,
         expected=target.expected or at.total,
         unit=at.unit,
+        awaited=bool(target.results),
         disagreement=at.disagreement,
         result=result,
         losses=tuple(counters["losses"]) or _losses(points),

@@ -58,7 +58,18 @@ def _complete(e: Evidence) -> Suspicion | None:
         if diagnosed.get("class") not in (None, "COMPLETE", "HEALTHY"):
             return None
         return Suspicion("COMPLETE", "ended with exit code 0", ("exit code 0",), True)
-    return None
+    return _counted_to_its_end(e)
+
+
+def _counted_to_its_end(e: Evidence) -> Suspicion | None:
+    """A run that writes no result, has told all of its steps and is gone without a word of failure has finished."""
+    told = e.done is not None and e.total is not None and e.done >= e.total
+    if e.process != "gone" or e.exit is not None or e.awaited or not told:
+        return None
+    if (e.diagnosis or {}).get("class") not in (None, "HEALTHY", "COMPLETE", "UNKNOWN"):
+        return None
+    text = f"all {e.total} {e.unit} are counted and the process has ended; its exit is not known"
+    return Suspicion("COMPLETE", text, (text, process_line(e)), e.surely_gone, confidence=0.7, shown=True)
 
 
 def _gone(e: Evidence) -> Suspicion | None:

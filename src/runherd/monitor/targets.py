@@ -1,0 +1,124 @@
+"""What `runherd monitor` is asked to look at: runs of ours by id or folder, others by their files and process."""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from typing import Any
+
+from runherd.monitor import memory as memories
+from runherd.monitor import progressfiles
+from runherd.monitor.observe import Target, limits_of
+
+
+def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
+    """Return each run to look at with the place of its memory. Raises `UserError` where there is none."""
+    foreign = [w for w in args.what if _is_file_name(w)]
+    runs = [w for w in args.what if w not in foreign]
+    found = [_own(args.root, name) for name in runs]
+    if args.wandb:
+        found = [(replace(target, wandb=args.wandb, wandb_always=True), path) for target, path in found]
+    only_wandb = not runs and args.wandb not in (None, "auto")
+    if foreign or args.log or args.screen or args.tmux or args.pid or only_wandb:
+        found.append(_foreign(args, foreign))
+    if not found:
+        from runherd.errors import fail
+
+        hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N"
+        raise fail("nothing to look at", hint=hint)
+    return found
+
+
+def _is_file_name(what: str) -> bool:
+    return (
+        os.path.isfile(what)
+        or progressfiles.is_progress_file(os.path.basename(what))
+        or what.endswith((".json", ".jsonl", ".ndjson"))
+    )
+
+
+def _own(root: str, name: str) -> tuple[Target, str]:
+    from runherd.monitor import own
+
+    folder = _folder(root, name)
+    if folder is None:
+        from runherd.errors import fail
+
+        raise fail("no such run, run folder or result file", value=name, allowed=f"a run under {root}/runs")
+    return own.target(folder), os.path.join(folder, "monitor.json")
+
+
+def _folder(root: str, name: str) -> str | None:
+    """The run's folder: in the usual place, the one that is named, or where the project's `paths:` put it."""
+    from runherd.files import encode_id
+
+    for folder in (os.path.join(root, "runs", encode_id(name)), name):
+        if os.path.isdir(folder):
+            return folder
+    from pathlib import Path
+
+    from runherd.config import load_project
+
+    elsewhere = load_project(Path(root)).layout.run_dir(name)
+    return str(elsewhere) if elsewhere.is_dir() else None
+
+
+def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
+    """A run that we did not launch: its files, and a process id if somebody knows it."""
+    logs = list(args.log)
+    results = []
+    growing = tuple(os.path.abspath(f) for f in files if progressfiles.is_progress_file(os.path.basename(f)))
+    for path in files:
+        if os.path.abspath(path) in growing:
+            continue
+        results.append(os.path.abspath(path))
+        results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
+    memory = memories.foreign_path(
+        *results, *map(os.path.abspath, logs), args.screen, args.tmux, *([args.wandb] if args.wandb else [])
+    )
+    pid, start_ticks = process_of(args, memories.load(memory))
+    alive = None
+    if args.screen or args.tmux:
+        from runherd.monitor import terminals
+
+        shown = terminals.screen(args.screen) if args.screen else terminals.tmux(args.tmux)
+        kept = memory.removesuffix(".json") + ".txt"
+        terminals.keep(shown.text, kept)
+        logs.append(kept)
+        alive = shown.alive if pid is None else None
+    limits = limits_of({"monitor": {"stale_s": args.stale}} if args.stale else {})
+    name = (
+        os.path.basename(files[0])
+        if files
+        else args.screen or args.tmux or os.path.basename((logs or [args.wandb or "run"])[0])
+    )
+    target = Target(
+        name=name,
+        logs=tuple(map(os.path.abspath, logs)),
+        results=(*results, *map(os.path.abspath, args.checkpoint)),
+        progress_files=growing,
+        expected=args.expected,
+        pid=pid,
+        start_ticks=start_ticks,
+        alive=alive,
+        gpus=tuple(args.gpu.split(",")) if args.gpu else (),
+        wandb=args.wandb,
+        wandb_always=bool(args.wandb),
+        limits=limits,
+    )
+    return target, memory
+
+
+def process_of(args: argparse.Namespace, memory: dict[str, Any]) -> tuple[int | None, int | None]:
+    """The process to look at, and its start: as given, as an earlier look saw it, or as we started it again."""
+    program = memory.get("program") or {}
+    restarted = program.get("identity") or {}
+    if restarted and args.pid in (None, program.get("given"), restarted["pid"]):
+        return restarted["pid"], restarted["start_ticks"]
+    if args.pid is None or args.pid_start is not None:
+        return args.pid, args.pid_start
+    seen = memory.get("seen") or {}
+    return args.pid, seen.get("start_ticks") if seen.get("pid") == args.pid else None
