@@ -11,6 +11,11 @@ from typing import Any
 import pytest
 from live import Live
 
+from runherd.files import Layout
+from runherd.lifecycle.request import open_generation
+from runherd.plan import store
+from runherd.supervise.place import Place
+
 PROGRAM = '''
 
 def elsewhere(started: int) -> None:
@@ -71,6 +76,24 @@ def test_where_there_is_no_result_still_the_program_is_started(ended: Live) -> N
 def test_another_configuration_is_not_answered_by_an_old_output(ended: Live) -> None:
     """What would be another experiment is launched."""
     assert ended.count("other") == 2
+
+
+def test_a_launcher_killed_in_between_is_made_good(live: Callable[..., Live], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generation was opened and its launcher died before the end: the next one ends it, and launches nothing."""
+    project = live({"cut": LOST})
+    program = project.root / "behaviour.py"
+    program.write_text(program.read_text().replace("\n\ndef well(", PROGRAM, 1))
+    project.launch("cut")
+    project.settle({"cut": FOUND})
+    project.set_cell("cut", "TODO")
+    monkeypatch.chdir(project.root)
+    plan = store.current(project.root)
+    spec = store.current_spec(project.root, "cut")
+    assert spec is not None
+    open_generation(Place(Layout(project.root, **plan.paths), "cut"), 2, "collect", spec)
+    project.launch("cut")
+    assert (project.cell("cut"), project.count("cut")) == ("DONE", 1)
+    assert project.record("cut", "result")["metrics"]["loss"] == 0.25
 
 
 def test_all_commands_know_such_a_run(ended: Live) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runherd.history import Attempt
 from runherd.lifecycle import records
 from runherd.lifecycle.frozen import frozen_spec
 from runherd.lifecycle.request import open_generation
@@ -26,16 +27,44 @@ def collect(place: Place, gen: int, spec: dict[str, Any]) -> bool:
     supervisor lock. No generation is opened where it is False.
     """
     h = place.history()
-    attempt = next(reversed(h.output_attempts()), None)
-    if h.ended is None or h.ended.cls not in CLASSES or attempt is None:
+    if h.ended is None or h.ended.cls not in CLASSES or spec.get("identity") != frozen_spec(place).get("identity"):
         return False
-    if attempt.exited is None or attempt.exited.code != 0 or spec.get("identity") != frozen_spec(place).get("identity"):
+    output = _output(place, spec["data"])
+    if output is None:
         return False
-    data = spec["data"]
-    collected = records.collect(place, attempt, data)
-    if not collected.complete or records.judge(place, data, collected).verdict in ("FAIL", "CRITICAL"):
-        return False
+    attempt = output[0]
     print(f"[launch] {place.run_id}: the output of attempt {attempt.number} is a result by now: nothing is launched", flush=True)
     open_generation(place, gen, "collect", spec)
-    end_done(place, attempt, data, collected, f"collected again from attempt {attempt.number}, nothing was launched")
+    _end(place, *output, spec["data"])
     return True
+
+
+def go_on(place: Place) -> bool:
+    """End a generation that was opened by `collect` whose launcher was killed before its end; False where there is none.
+
+    The caller holds the run's supervisor lock.
+    """
+    h = place.history()
+    if not h.active or h.requested is None or h.requested.reason != "collect" or h.this_generation():
+        return False
+    data = frozen_spec(place)["data"]
+    output = _output(place, data)
+    if output is None:
+        return False
+    _end(place, *output, data)
+    return True
+
+
+def _output(place: Place, data: dict[str, Any]) -> tuple[Attempt, Any] | None:
+    """The last attempt and what it left, if it ended with 0 and that is a result which deserves to be taken."""
+    attempt = next(reversed(place.history().output_attempts()), None)
+    if attempt is None or attempt.exited is None or attempt.exited.code != 0:
+        return None
+    collected = records.collect(place, attempt, data)
+    if not collected.complete or records.judge(place, data, collected).verdict in ("FAIL", "CRITICAL"):
+        return None
+    return attempt, collected
+
+
+def _end(place: Place, attempt: Attempt, collected: Any, data: dict[str, Any]) -> None:
+    end_done(place, attempt, data, collected, f"collected again from attempt {attempt.number}, nothing was launched")

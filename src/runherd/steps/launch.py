@@ -88,6 +88,8 @@ def launch(place: Place, plan: Plan, run: RunPlan, gen: int) -> None:
                 h = place.history()  # under the lock now
             if h.gen < gen and not _open(place, plan, run, gen):
                 return
+            if again.go_on(place):
+                return
             start_supervisor(place, fd)
         finally:
             os.close(fd)
