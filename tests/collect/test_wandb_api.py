@@ -101,11 +101,11 @@ def test_a_run_that_has_crashed(serve: Callable[..., WandbServer], gather: Calla
 
 
 @real_client
-@pytest.mark.parametrize("fault", ["no server", "silent", 503, "cut"])
+@pytest.mark.parametrize("fault", ["no server", "silent", 503])
 def test_unreachable_is_not_broken(
     serve: Callable[..., WandbServer], gather: Callable[..., Any], fault: int | str
 ) -> None:
-    """Refused connection, silence, 5xx, a page that is no W&B, a history that breaks off: nothing is said of the run."""
+    """Refused connection, silence, 5xx: nothing is said of the run."""
     server = serve({"e/p/abc1": Run(summary=SUMMARY, rows=ROWS)}, fault=None if fault == "no server" else fault)
     if fault == "no server":
         server.stop()
@@ -115,6 +115,26 @@ def test_unreachable_is_not_broken(
     [finding] = got.findings
     assert (finding.rule, finding.level) == ("wandb_unreachable", "WARN")
     assert "left no result file of its own" in finding.message
+
+
+@real_client
+def test_a_history_that_breaks_off_is_no_curve(serve: Callable[..., WandbServer], gather: Callable[..., Any]) -> None:
+    """State and summary stand, a part of the curve is not taken for the whole, and the row is told."""
+    serve({"e/p/abc1": Run(summary=SUMMARY, rows=ROWS)}, fault="cut")
+    got = gather(timeout_s=1)
+    assert (got.complete, got.metrics, got.curve) == (True, {"accuracy": 0.9, "eval/f1": 0.5}, None)
+    [finding] = got.findings
+    assert (finding.rule, finding.level) == ("wandb_history", "WARN") and finding.message.endswith("there is no curve")
+
+
+@real_client
+def test_a_history_that_does_not_come_is_not_waited_for(serve: Callable[..., WandbServer]) -> None:
+    """The whole question has a bound, also where the client itself would wait for ever; what came before it stands."""
+    serve({"e/p/abc1": Run(summary=SUMMARY, rows=ROWS)}, fault="late")
+    began = time.monotonic()
+    seen = look("e/p/abc1", timeout_s=1, limit_s=5)
+    assert (seen.state, seen.history, seen.cut) == ("finished", (), "no answer within 5 s")
+    assert time.monotonic() - began < 30
 
 
 @real_client
@@ -298,10 +318,13 @@ def test_a_recorded_conversation() -> None:
     ]  # fmt: skip
     seen = understood("\n".join(lines))
     assert (seen.state, seen.last_step, seen.summary, len(seen.history)) == ("finished", 1, {"accuracy": 0.9}, 2)
-    for n in range(4):
-        assert understood("\n".join(lines[:n])).state == "unreachable"
-    assert understood("\n".join([*lines[:2], lines[2][:9]])).state == "unreachable"
-    assert understood("\n".join([*lines[:2], '{"state": "refused", "why": "x"}'])).state == "refused"
+    assert understood("", "late") == Seen("unreachable", "late")
+    assert understood('{"state": "refused", "why": "x"}\n') == Seen("refused", "x")
+    for cut in (lines[:1], lines[:2], lines[:3], [*lines[:2], lines[2][:9]]):
+        seen = understood("\n".join(cut), "late")
+        assert (seen.state, seen.summary, seen.history, seen.cut) == ("finished", {"accuracy": 0.9}, (), "late")
+    seen = understood("\n".join([*lines[:2], '{"state": "unreachable", "why": "x"}']))
+    assert (seen.state, seen.history, seen.cut) == ("finished", (), "x")
 
 
 @pytest.mark.parametrize(

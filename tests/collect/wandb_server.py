@@ -43,7 +43,7 @@ class Run:
 
 
 class WandbServer:
-    """Serves `runs` (entity/project/id). `fault` is a status to fail with, "silent", or "cut" (no history)."""
+    """Serves `runs` (entity/project/id). `fault` is a status to fail with, "silent", "cut" (no history) or "late" (none in time)."""
 
     def __init__(self, runs: dict[str, Run], fault: int | str | None = None, port: int = 0) -> None:
         self.runs, self.fault = runs, fault
@@ -98,6 +98,8 @@ class WandbServer:
             return 401, {"errors": [{"message": "user is not logged in", "path": ["viewer"]}]}
         kind, data = self._data(text, values)
         self.asked.append(kind)
+        if kind == "history" and self.fault == "late":
+            self.released.wait(60)
         if kind == "history" and self.fault == "cut":
             return 404, {"errors": [{"message": "the stand-in has lost the history"}]}
         return 200, {"data": data}

@@ -59,7 +59,8 @@ class Seen:
     config: dict[str, Any] = field(default_factory=dict)
     last_step: int | None = None  #: of the history; None where nothing was logged
     heartbeat_at: str | None = None  #: ISO 8601, UTC
-    history: tuple[dict[str, Any], ...] = ()
+    history: tuple[dict[str, Any], ...] = ()  #: all of it, or nothing
+    cut: str = ""  #: why the history is not there, though the run itself was shown
 
     @property
     def is_known(self) -> bool:
@@ -93,9 +94,7 @@ def look(
     question = {"run": run, "timeout_s": timeout_s, "limit_s": limit_s, "history": history}
     with tempfile.TemporaryDirectory(prefix="runherd-wandb-") as scratch:
         answer = _answer(question, _environment(os.environ if environ is None else environ, base_url, scratch))
-    if answer is None:
-        return Seen("unreachable", f"no answer within {limit_s} s")
-    return understood(answer)
+    return understood(answer, f"no answer within {limit_s} s")
 
 
 def look_again(
@@ -104,7 +103,7 @@ def look_again(
     """`look`, and again after each pause while the answer may still change by itself (`PASSING`)."""
     seen = look(run, **how)
     for pause in pauses_s:
-        if seen.state not in PASSING:
+        if seen.state not in PASSING and not seen.cut:
             break
         sleep(pause)
         again = look(run, **how)
@@ -124,32 +123,38 @@ def live(run: str, *, timeout_s: int = 10, base_url: str | None = None, now: flo
     return Live(seen.state, seen.why, seen.url, seen.last_step, age)
 
 
-def understood(answer: str) -> Seen:
-    """The lines of `wandb_ask` as one fact. A history that broke off makes the whole unreachable."""
+def understood(answer: str, late: str = "the client ended without an answer") -> Seen:
+    """The lines of `wandb_ask` as one fact; `late` is said where they have no end.
+
+    A history that broke off is none, as a part of it would look whole; state
+    and summary stand.
+    """
     facts: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
-    ended = False
+    cut = late
     for line in answer.splitlines():
         try:
             told = json.loads(line)
         except ValueError:
-            break  # the process was killed in the middle of a line
+            break  # the process was ended in the middle of a line
         if "row" in told:
             rows.append(told["row"])
         elif "end" in told:
-            ended = True
-        elif told.get("state") in UNKNOWN:
+            cut = ""
+        elif told.get("state") not in UNKNOWN:
+            facts = told
+        elif not facts:
             return Seen(told["state"], str(told.get("why") or ""))
         else:
-            facts = told
-    if not ended:
-        return Seen("unreachable", "the client ended without an answer")
+            cut = str(told.get("why") or "")
+    if not facts:
+        return Seen("unreachable", cut)
     fields = {k: facts[k] for k in ("url", "summary", "config", "last_step", "heartbeat_at") if facts.get(k) is not None}
-    return Seen(str(facts.get("state")), history=tuple(rows), **fields)
+    return Seen(str(facts.get("state")), history=() if cut else tuple(rows), cut=cut, **fields)
 
 
-def _answer(question: dict[str, Any], env: dict[str, str]) -> str | None:
-    """What the process says, None when it had to be ended."""
+def _answer(question: dict[str, Any], env: dict[str, str]) -> str:
+    """What the process says until it ends, or has to be ended."""
     argv = [sys.executable, "-P", str(Path(__file__).with_name("wandb_ask.py")), json.dumps(question)]
     process = subprocess.Popen(
         argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -158,16 +163,14 @@ def _answer(question: dict[str, Any], env: dict[str, str]) -> str | None:
     try:
         said, _ = process.communicate(timeout=question["limit_s"] + 5)
     except subprocess.TimeoutExpired:
-        said = None
+        process.kill()
+        said, _ = process.communicate()
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)  # the client's own service process, too
         except ProcessLookupError:
             pass
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    return None if process.returncode == -signal.SIGALRM else said
+    return said or ""
 
 
 def _environment(base: Mapping[str, str], base_url: str | None, scratch: str) -> dict[str, str]:
@@ -244,6 +247,9 @@ def reading_of(run: str, seen: Seen, sink: Sink) -> Reading:
         sink.point(curve_row({"_step": row.get("_step"), **row}))
     told = flatten(seen.summary)
     reading.metrics = {k: finite(v) for k, v in told.items() if not k.startswith("_")}
+    if seen.cut:
+        text = f"the history of the W&B run {run} could not be read ({seen.cut}): there is no curve"
+        reading.findings.append(Finding("wandb_history", "WARN", text, {"run": run}))
     bad = sum(v is None for v in reading.metrics.values())
     if bad:
         reading.findings.append(not_finite(bad))

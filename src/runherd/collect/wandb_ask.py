@@ -65,6 +65,7 @@ def ask(question: dict[str, Any], out: TextIO) -> None:
     try:
         run = wandb.Api(timeout=question["timeout_s"]).run(question["run"])
         say(known(run, int(run.lastHistoryStep)))
+        out.flush()
         if question.get("history"):
             for row in run.scan_history():
                 say({"row": row})
