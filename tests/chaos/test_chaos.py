@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chaos import verdict
-from chaos.__main__ import histogram, trials
+from chaos import harm, verdict
+from chaos.__main__ import histogram, possible, trials
+from chaos.harm import impossible
 from chaos.scene import Scene
 
 
@@ -18,6 +19,26 @@ def test_fifteen_kills_break_no_promise(tmp_path: Path) -> None:
     tally = trials(15, 20260102, tmp_path, runs=2, volleys=12, patience_s=2)
     assert tally.faults == [], histogram(tally.hits)
     assert tally.kills >= 15 and len(tally.hits) >= 4
+
+
+@pytest.mark.parametrize(("seed", "kinds"), [(5, ("stop", "full", "clock")), (6, ("torn", "pid", "boot")), (7, ("readonly",))])
+def test_other_harms_break_no_promise(tmp_path: Path, seed: int, kinds: tuple[str, ...]) -> None:
+    """Processes that stand still, a full disk, a set clock, torn ledgers, reused pids, another boot, read-only folders."""
+    here = [kind for kind in kinds if kind not in impossible()]
+    if not here:
+        pytest.skip(f"not to be had here: {', '.join(kinds)}")
+    tally = trials(5, seed, tmp_path, runs=2, volleys=8, patience_s=2, harms=here)
+    assert tally.faults == [], f"{histogram(tally.hits)}\n{histogram(tally.harms, 'harm')}"
+    assert tally.kills >= 5 and {kind for kind, _ in tally.harms} & set(here)
+
+
+def test_impossible_harms_are_named_and_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a compiler there is no clock to set: said, and the others are tried all the same; an unknown one is refused."""
+    monkeypatch.setattr(harm, "clock_library", lambda: None)
+    assert possible("stop,clock") == ["stop"]
+    assert "without `clock`" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="no such harm: plague"):
+        possible("plague")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from live import Live
 
 from chaos.unleased import checkout_with_locks_per_host
 from runherd import lease, processes
+from runherd.cli.main import main
 from runherd.processes import Identity
 
 ON_HOST = ["unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"']
@@ -141,3 +143,33 @@ def test_silence_is_told_by_the_beat_not_by_clocks(monkeypatch: pytest.MonkeyPat
         assert watch.silent_s(lease.Lease(1, THEY, beat, at="1999-01-01T00:00:00Z")) == 0
     now[0] += 100
     assert watch.silent_s(lease.Lease(1, THEY, 4)) == 100
+
+
+# -- the word of a person -------------------------------------------------------------------
+@pytest.mark.parametrize("alive", [True, False])
+def test_takeover_frees_what_is_silent_only(
+    live: Callable[..., Live], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], alive: bool
+) -> None:
+    """`runherd takeover`: a holder that beats keeps its run (exit 3, nothing changed), a silent one loses it (exit 0)."""
+    monkeypatch.setattr(lease, "BEAT_S", 1.0)
+    project = live({"R": {}})
+    monkeypatch.chdir(project.root)
+    folder = project.run_dir("R") / "leases"
+    folder.mkdir(parents=True)
+    held = lease.Lease(4, THEY, 7, "2026-01-02T03:04:05Z")
+    (folder / "4.json").write_text(json.dumps(held.to_json()))
+    beating = threading.Timer(0.5, lambda: lease.renew(folder, held))
+    if alive:
+        beating.start()
+    code = main(["takeover", "R"])
+    beating.cancel()
+    now = lease.current(folder)
+    assert now is not None and now.fence == 4 and (now.holder == THEY) is alive
+    assert (code, "is alive on hostb" in capsys.readouterr().err) == ((3, True) if alive else (0, False))
+
+
+def test_takeover_of_what_nobody_holds(live: Callable[..., Live], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing to free is no error."""
+    project = live({"R": {}})
+    monkeypatch.chdir(project.root)
+    assert main(["takeover", "R"]) == 0
