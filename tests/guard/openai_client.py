@@ -43,15 +43,16 @@ def main():
             items.append((name, plain(client, name)))
         for name in ("t0", "t1"):
             items.append((name, streamed(client, name)))
-        try:
-            plain(client, "refused")
-            refused = None
-        except APIStatusError as e:
-            refused = [e.status_code, e.code]
+        failed = {}
+        for name in ("refused", "limited"):
+            try:
+                plain(client, name)
+            except APIStatusError as e:
+                failed[name] = [e.status_code, e.code]
     names = [f"a{i}" for i in range(20)]
     items += zip(names, asyncio.run(many(names)), strict=True)
     per_item = [{"id": n, "response": said, "correct": i % 2 == 0} for i, (n, said) in enumerate(items)]
-    result = {"metrics": {}, "per_item": per_item, "complete": True, "models": models, "refused": refused}
+    result = {"metrics": {}, "per_item": per_item, "complete": True, "models": models, "failed": failed}
     with open(os.environ["RUNHERD_RESULT"], "w") as f:
         json.dump(result, f)
 

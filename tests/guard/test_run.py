@@ -100,7 +100,7 @@ def test_an_unchanged_openai_script_goes_through(project: Callable[..., Live], f
         name = body["messages"][0]["content"]
         if name == "refused":
             return 400, error("content_filter"), {}
-        if n in (2, 9, 10):
+        if name == "limited" or n in (2, 9, 10):
             return 429, error("rate_limit_exceeded"), {"Retry-After": "0"}
         if n == 5:
             return 503, error("overloaded"), {}
@@ -113,7 +113,7 @@ def test_an_unchanged_openai_script_goes_through(project: Callable[..., Live], f
         {
             "command": "{{ python }} openai_client.py", "expected": 25, "dryrun": {"skip": "no need"}, "model": "gpt-4o",
             "endpoints": [{"name": "proxy", "url": a.url}, {"name": "direct", "url": b.url}],
-            "execution": {"dual_backend": True, "max_concurrent_vlm": 6, "vlm_retry_base_delay_s": 0.01},
+            "execution": {"dual_backend": True, "max_concurrent_vlm": 6, "vlm_retry_base_delay_s": 0.01, "vlm_max_retries": 4},
         }
     )  # fmt: skip
     script = Path(__file__).with_name("openai_client.py").read_text()
@@ -122,14 +122,17 @@ def test_an_unchanged_openai_script_goes_through(project: Callable[..., Live], f
     [(code, said)] = p.launch("R001", OPENAI_API_KEY="").values()
     assert code == 0 and p.ended("R001")[0] == "done", said + p.log("R001")
     told = json.loads((p.root / "runs" / "R001" / "work" / "result.json").read_text())
-    assert told["models"] == ["gpt-4o"] and told["refused"] == [400, "content_filter"]
+    assert told["models"] == ["gpt-4o"] and told["failed"] == {
+        "refused": [400, "content_filter"], "limited": [429, "rate_limit_exceeded"]
+    }  # fmt: skip
     names = [*(f"s{i}" for i in range(3)), *(f"t{i}" for i in range(2)), *(f"a{i}" for i in range(20))]
     assert [(i["id"], i["response"]) for i in told["per_item"]] == [(n, f"heard {n}") for n in names]
     counts = json.loads((p.root / "runs" / "R001" / "guard.json").read_text())
-    assert counts["program"] == {"items": 26, "answered": 26, "given_up": 0, "retries": counts["retries"], "abandoned": 0}
+    # 27, not 29: told that it need not try again, the client did not
+    assert counts["program"] == {"items": 27, "answered": 27, "given_up": 1, "retries": counts["retries"], "abandoned": 0}
     assert counts["calls"] == len(a.seen) + len(b.seen) + 1  # and the list of models
-    assert len(a.seen) + len(b.seen) == 26 + counts["retries"]
-    assert counts["retries"] == counts["rate_limited"] + counts["failed"] >= 4
+    assert len(a.seen) + len(b.seen) == 27 + counts["retries"]
+    assert counts["retries"] == counts["rate_limited"] + counts["failed"] - 1 >= 8
     assert (counts["content_policy"], counts["ok"], counts["nulls"]) == (1, 26, 0)
     assert (counts["prompt_tokens"], counts["completion_tokens"]) == (250, 75)
     assert a.peak <= 4 and b.peak <= 2 and counts["peak_in_flight"] <= 6
