@@ -229,6 +229,22 @@ def test_a_program_on_another_host_is_not_called_dead(tmp_path: Path) -> None:
     assert alive is not None and alive.state == "unknown" and "another-host" in alive.why
 
 
+@pytest.mark.parametrize(
+    ("data", "url"),
+    [
+        ({"endpoint": {"url": "http://a"}}, "http://a"),
+        ({"endpoint": {"url": "http://a"}, "monitor": {"endpoint": "http://b"}}, "http://b"),
+        ({"monitor": {"endpoint": None}}, None),
+    ],
+)
+def test_which_endpoint_is_probed(tmp_path: Path, data: dict[str, object], url: str | None) -> None:
+    """`monitor.endpoint` where it is set, else the run's own `endpoint.url`."""
+    from runherd.monitor import own
+
+    (tmp_path / "spec.json").write_text(json.dumps({"run_id": "R001", "data": data}))
+    assert own.target(str(tmp_path)).endpoint == url
+
+
 def test_a_run_is_found_where_the_project_puts_its_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
