@@ -10,12 +10,10 @@ goes on. What needs more than the standard library runs in short-lived steps.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 import uuid
-from pathlib import Path
 from typing import Any
 
 from runherd import clock, evidence, lease, ledger, locks, processes
@@ -24,7 +22,7 @@ from runherd.files import read_json
 from runherd.history import Attempt
 from runherd.lognote import note_action
 from runherd.processes import Life
-from runherd.supervise import facts, spawn
+from runherd.supervise import facts, program
 from runherd.supervise.place import Place
 from runherd.supervise.shortstep import ShortStep
 from runherd.supervise.waiting import Left, Waiting
@@ -32,7 +30,6 @@ from runherd.supervise.waiting import Left, Waiting
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
 RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
 RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
-START_TIMEOUT_S = 20.0  #: for the wrapper to say who it started
 QUIET_LOOKS = 4  #: a still log is looked at so many times less often
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
@@ -128,7 +125,7 @@ class Supervisor:
         if command.get("wait"):
             self.wait_visibly(h.gen, str(command["wait"]))
             return
-        gpu_locks = self.take_gpus(command)
+        gpu_locks = program.take_gpus(command)
         lock_fd = locks.try_lock(self.layout.program_lock(self.place.run_id))
         try:
             if gpu_locks is None or lock_fd is None:
@@ -140,12 +137,12 @@ class Supervisor:
             launcher = {**self.me.to_json(), "fence": self.lease.fence}
             gpus, provider = command.get("gpus", []), command.get("provider", "local")
             self.place.record(ledger.Launched(h.gen, number, reason, launcher, gpus, provider))
-            self.spawn_wrapper(number, token, lock_fd, gpu_locks)
+            self._children.append(program.start_wrapper(self.place, number, token, lock_fd, gpu_locks))
         finally:
             for fd in [*([lock_fd] if lock_fd is not None else []), *(gpu_locks or [])]:
                 os.close(fd)
         self.started_here.add(number)
-        self.verify(h.gen, number)
+        self.announce(h.gen, number)
 
     def wait_visibly(self, gen: int, why: str) -> None:
         """Wait a little, and say once in the ledger what for."""
@@ -161,47 +158,12 @@ class Supervisor:
                 self.place.record(ledger.Noted(gen, text))
             self.said = text
 
-    def spawn_wrapper(self, number: int, token: str, lock_fd: int, gpu_locks: list[int]) -> None:
-        env = spawn.program_environment(dict(os.environ))
-        env[processes.TOKEN_VARIABLE] = token
-        env["RUNHERD_LOCK_FDS"] = ",".join(map(str, [lock_fd, *gpu_locks]))
-        wrapper = str(Path(__file__).with_name("wrapper.py"))
-        log_path = self.layout.log(self.place.run_id, number)
-        with log_path.open("ab") as log:
-            child = subprocess.Popen(
-                [sys.executable, "-I", "-S", wrapper, str(self.layout.attempt_dir(self.place.run_id, number))],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, start_new_session=True,
-                pass_fds=[lock_fd, *gpu_locks],
-            )  # fmt: skip
-        self._children.append(child)
-
-    def verify(self, gen: int, number: int) -> None:
-        """Wait for the wrapper to say who runs, record it, and announce the run as RUNNING."""
-        process_file = self.layout.process(self.place.run_id, number)
-        exit_file = self.layout.exit(self.place.run_id, number)
-        deadline = time.monotonic() + START_TIMEOUT_S
-        pause = 0.005
-        while time.monotonic() < deadline and not process_file.exists() and not exit_file.exists():
-            if self._children and self._children[-1].poll() is not None and not exit_file.exists():
-                break
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.1)
-        written = read_json(process_file)
-        if isinstance(written, dict):
-            self.place.record(ledger.Started(gen, number, written.get("program") or {}))
+    def announce(self, gen: int, number: int) -> None:
+        """Record who runs, as soon as the wrapper says so, and let the run be shown as RUNNING."""
+        identity = program.wait_for_start(self.place, number, self._children[-1])
+        if identity is not None:
+            self.place.record(ledger.Started(gen, number, identity))
             self.announcing = ShortStep(self.place, "announce", lock_fd=self.lock_fd)
-
-    def take_gpus(self, command: dict[str, Any]) -> list[int] | None:
-        """Lock the devices that `prepare` chose; None when one of them was taken meanwhile."""
-        fds: list[int] = []
-        for path in command.get("gpu_locks", []):
-            fd = locks.try_lock(Path(path))
-            if fd is None:
-                for taken in fds:
-                    os.close(taken)
-                return None
-            fds.append(fd)
-        return fds
 
     # -- watching --------------------------------------------------------------
     def watch(self, number: int) -> None:
@@ -214,7 +176,7 @@ class Supervisor:
         assert last is not None
         plan = facts.command(self.place, number)
         if last.stopping is not None:  # decided, and then something ended whoever was to do it
-            self.end_program(number, float(plan.get("grace_s") or 30.0))
+            program.end(self.place, number, plan)
         watched = facts.watched(self.place, last)
         if watched is None:
             self.sleep(0.2)  # it ended just now, or is about to say who it is
@@ -247,7 +209,7 @@ class Supervisor:
                     look = None
                 if look is None and not stopped and now >= next_look:
                     next_look = now + interval
-                    new = self.log_signature(last.number)
+                    new = program.log_signature(self.place, last.number)
                     if new != seen or now - look_began >= _quiet_s(interval, plan):
                         look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
                 until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
@@ -258,14 +220,6 @@ class Supervisor:
         finally:
             if look is not None:
                 look.close()
-
-    def log_signature(self, number: int) -> tuple[float, ...]:
-        """Size and time of the last write of the attempt's log: what tells whether there is something to look at."""
-        try:
-            found = os.stat(self.layout.log(self.place.run_id, number))
-        except OSError:
-            return ()
-        return found.st_size, found.st_mtime
 
     def must_stop(self, last: Attempt, plan: dict[str, Any], left_s: float | None) -> bool:
         """Stop the program where a person has asked for it or its time is over; True when it was stopped."""
@@ -293,23 +247,7 @@ class Supervisor:
             note_action(self.layout.log(self.place.run_id, last.number), f"stopping this attempt: {cause}: {detail}")
         except OSError as e:
             log_line(f"not noted in the log: {e}")
-        self.end_program(last.number, float(plan.get("grace_s") or 30.0))
-
-    def end_program(self, number: int, grace_s: float) -> None:
-        wrapper, program = (facts.role(self.place, number, name) for name in ("wrapper", "program"))
-        roots = [wrapper.pid] if wrapper and processes.life(wrapper) is Life.ALIVE else []
-        if program and processes.life(program) is Life.ALIVE:
-            processes.send(program, signal.SIGTERM)
-            roots.append(program.pid)
-        spare = [wrapper.pid] if wrapper else []
-        processes.end_tree(str(facts.command(self.place, number).get("token", "")), roots, spare, grace_s)
-        if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
-            processes.send(program, signal.SIGKILL)
-
-    def leave_nothing(self, number: int) -> None:
-        """End the program: a scheduler takes its node back, and what outlived the job would run beside the next one."""
-        plan = facts.command(self.place, number)
-        self.end_program(number, float(plan.get("grace_s") or 30.0))
+        program.end(self.place, last.number, plan)
 
     # -- ending ----------------------------------------------------------------
     def settle(self, number: int, lost: bool) -> None:
@@ -321,19 +259,9 @@ class Supervisor:
             self.place.record(facts.exit_event(self.place, last, lost))
         plan = facts.command(self.place, number)
         if processes.tree(str(plan.get("token", ""))):
-            self.end_program(number, float(plan.get("grace_s") or 30.0))
-        self.remove_groups(number)
+            program.end(self.place, number, plan)
+        program.remove_groups(self.place, number)
         self.step("settle", str(number))
-
-    def remove_groups(self, number: int) -> None:
-        """Remove the cgroups of an attempt that a killed wrapper left; the kernel refuses where something lives in them."""
-        written = read_json(self.layout.process(self.place.run_id, number))
-        for group in written.get("groups") or () if isinstance(written, dict) else ():
-            if os.path.basename(group).startswith("runherd-"):
-                try:
-                    os.rmdir(group)
-                except OSError:
-                    pass
 
     # -- steps, waiting, signals --------------------------------------------------
     def step(self, name: str, *args: str) -> None:
@@ -405,10 +333,8 @@ def main() -> None:
     lock_fd = int(sys.argv[2])
     os.set_inheritable(lock_fd, False)
     locks.sign(lock_fd)
-    supervisor = None
     try:
-        supervisor = Supervisor(place, lock_fd)
-        supervisor.run()
+        Supervisor(place, lock_fd).run()
     except lease.Fenced as fenced:
         log_line(f"leaving: {fenced}")
     except Left as left:
@@ -416,5 +342,6 @@ def main() -> None:
         if h.active:
             number = h.last_attempt.number if h.last_attempt else 0
             place.record(ledger.SupervisorLeft(h.gen, number, str(left)))
-            if number and supervisor is not None and own_job():
-                supervisor.leave_nothing(number)
+            if number and own_job():
+                # A scheduler takes its node back: what outlived the job would run beside the next one.
+                program.end(place, number, facts.command(place, number))
