@@ -28,6 +28,8 @@ def losses(factor: float, steps: range = range(5, 150, 5)) -> list[Point]:
         (losses(1.4), {}, False),
         (losses(1.6), {}, True),
         (losses(1.6), {"above": 0.7}, False),
+        (losses(9.0), {"above": None}, False),  # losses that cannot be compared
+        (losses(1.6), {"above": 0.5, "points": None}, True),
         (losses(0.2), {}, False),  # better than the baseline is no sign
         (losses(1.6)[:4], {}, False),
         (losses(1.6)[:4], {"points": 4}, True),
@@ -102,6 +104,8 @@ def test_a_schedule_that_is_not_followed() -> None:
     assert off_schedule(rates({**COSINE, "warmup": 0})[:8], COSINE) is not None
     assert off_schedule(rates(linear)[:4], COSINE) is None  # too few reports
     assert off_schedule(rates(linear)[:40], {**COSINE, "tolerance": 0.2}) is None
+    empty = {"warmup": None, "end": None, "tolerance": None, "points": None}
+    assert off_schedule(rates({**COSINE, "warmup": 0}), {**COSINE, **empty}) is None
     assert off_schedule(rates(linear)[:40], {"schedule": "cosine", "peak": 1e-3}) is None  # its end is not known
 
 

@@ -245,6 +245,21 @@ def test_which_endpoint_is_probed(tmp_path: Path, data: dict[str, object], url: 
     assert own.target(str(tmp_path)).endpoint == url
 
 
+@pytest.mark.parametrize(
+    ("spec", "warn", "stop"),
+    [
+        ({}, 0.05, 0.20),
+        ({"validate": {"null_warn": 0.1, "null_fail": 0.3}}, 0.1, 0.3),
+        ({"monitor": {"null_rate_warn": 0, "null_rate_stop": 0.0}, "validate": {"null_fail": 0.3}}, 0.0, 0.0),
+    ],
+)
+def test_bounds_of_nulls(spec: dict[str, object], warn: float, stop: float) -> None:
+    """The monitor's own bounds go first, and a bound of 0 is one."""
+    from runherd.monitor.observe import limits_of
+
+    assert (limits_of(spec).null_warn, limits_of(spec).null_stop) == (warn, stop)
+
+
 def test_a_run_is_found_where_the_project_puts_its_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -140,7 +140,7 @@ class LearningRate(Section):
 
 class BaselineCurve(Section):
     above: NotNegative | None = None
-    """A loss above the baseline's at the same step by more than this share of it counts as off."""
+    """A loss above the baseline's at the same step by more than this share of it counts as off; null: not compared."""
     points: AtLeastOne | None = None
     """So many reports in a row must be off."""
 

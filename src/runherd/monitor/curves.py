@@ -22,11 +22,14 @@ def leaves_baseline(
     """Say that the last losses lie above the baseline's curve, each by more than the bound; else None.
 
     `curve` holds the baseline's (step, loss) with rising steps. `settings`:
-    `above` (share of the baseline's loss at that step), `points` (so many
-    reports in a row). A step that the baseline never reached is not compared.
+    `above` (share of the baseline's loss at that step; None: not compared),
+    `points` (so many reports in a row). A step that the baseline never reached is not compared.
     """
     wanted = int(settings.get("points") or POINTS)
-    above = float(settings.get("above", ABOVE))
+    bound = settings.get("above", ABOVE)
+    if bound is None:
+        return None
+    above = float(bound)
     own = [(step, loss) for step, loss, _, _ in points if loss is not None]
     shared = [(s, loss) for s, loss in own if curve and curve[0][0] <= s <= curve[-1][0]][-wanted:]
     if len(shared) < wanted or shared[-1] != own[-1]:
@@ -73,7 +76,8 @@ class Schedule:
             return None
         warmup = float(settings.get("warmup") or 0)
         steps = round(warmup * total) if 0 < warmup < 1 and total else int(warmup)
-        tolerance, end = float(settings.get("tolerance", TOLERANCE)), float(settings.get("end") or 0.0)
+        given = settings.get("tolerance")
+        tolerance, end = TOLERANCE if given is None else float(given), float(settings.get("end") or 0.0)
         return cls(str(kind), float(peak), steps, int(total) if total else None, end, tolerance)
 
     def at(self, step: float) -> float:

@@ -63,11 +63,16 @@ def limits_of(spec: dict[str, Any]) -> Limits:
     }
     return Limits(
         **given,
-        null_warn=float(section.get("null_rate_warn") or validate.get("null_warn") or Limits.null_warn),
-        null_stop=float(section.get("null_rate_stop") or validate.get("null_fail") or Limits.null_stop),
+        null_warn=_first(section.get("null_rate_warn"), validate.get("null_warn"), Limits.null_warn),
+        null_stop=_first(section.get("null_rate_stop"), validate.get("null_fail"), Limits.null_stop),
         cache_declared=bool(section.get("cache_reuse")),
         apart_s=float(section.get("interval_s") or INTERVAL_S) / 2,
     )
+
+
+def _first(*values: float | None) -> float:
+    """The first that is set; 0 is a value like any other."""
+    return float(next(v for v in values if v is not None))
 
 
 def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
