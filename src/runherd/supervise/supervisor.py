@@ -3,7 +3,7 @@
 One small process per run, leader of its own session, standard library only,
 driven by events (pidfd and timers, no busy polling). It keeps no state that is
 not in the ledger: every turn of its loop reads the evidence afresh and does
-what `evidence.decide` says, so that it can be killed at any point and another
+what `decision.decide` says, so that it can be killed at any point and another
 goes on. What needs more than the standard library runs in short-lived steps.
 """
 
@@ -16,7 +16,7 @@ import time
 import uuid
 from typing import Any
 
-from runherd import clock, evidence, lease, ledger, locks, processes
+from runherd import clock, decision, lease, ledger, locks, processes
 from runherd.cluster import own_job
 from runherd.files import read_json
 from runherd.history import Attempt
@@ -57,42 +57,42 @@ class Supervisor:
         """Do what the evidence says until there is nothing left to do."""
         while True:
             try:
-                if self.turn(evidence.decide(self.facts())):
+                if self.turn(decision.decide(self.facts())):
                     return
             except OSError as e:  # a full disk, a folder made read-only: it may pass; the ledger tells where we are
                 log_line(f"{type(e).__name__}: {e}; going on in {RETRY_S:g} s")
                 self.waiting.pause(RETRY_S)
 
-    def turn(self, decision: evidence.Decision) -> bool:
+    def turn(self, due: decision.Decision) -> bool:
         """Carry one decision out; True when there is nothing left to do."""
-        match decision:
-            case evidence.Start(reason):
+        match due:
+            case decision.Start(reason):
                 self.start(reason)
-            case evidence.Watch(attempt):
+            case decision.Watch(attempt):
                 self.watch(attempt)
-            case evidence.Settle(attempt, lost):
+            case decision.Settle(attempt, lost):
                 self.settle(attempt, lost)
-            case evidence.Wait(until_s):
+            case decision.Wait(until_s):
                 self.sleep(until_s - time.time())
-            case evidence.Withdraw():
+            case decision.Withdraw():
                 self.step("withdraw")
-            case evidence.Finish():
+            case decision.Finish():
                 if not self.place.history().final_cell_written:
                     self.step("finish")
                 lease.release(self.layout.leases(self.place.run_id), self.lease)
                 return True
-            case evidence.CannotTell(why):
+            case decision.CannotTell(why):
                 self.say(self.place.history().gen, why)
                 return True
-            case evidence.Nothing():
+            case decision.Nothing():
                 return True
         return False
 
-    def facts(self) -> evidence.Facts:
+    def facts(self) -> decision.Facts:
         h = self.place.history()
         last = h.last_attempt
         now_s = time.time()
-        return evidence.Facts(
+        return decision.Facts(
             history=h,
             program=facts.program_life(self.place, last) if last else Life.GONE,
             exit_record=last is not None and self.layout.exit(self.place.run_id, last.number).exists(),

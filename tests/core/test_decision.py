@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runherd import evidence as e
+from runherd import decision as e
 from runherd import ledger as L
 from runherd.history import History, of
 from runherd.processes import Life
