@@ -17,7 +17,7 @@ sys.path[:0] = [str(TESTS / "flow"), str(TESTS / "supervise")]
 
 from live import Live  # noqa: E402
 
-ASKED = {"format": "wandb_api", "options": {"run": "e/p/abc", "timeout_s": 1, "pauses_s": [0.01]}}
+ASKED = {"format": "wandb_api", "options": {"run": "e/p/abc", "timeout_s": 1, "pauses_s": []}}
 
 
 @pytest.fixture

@@ -61,13 +61,15 @@ def braked(layout: Layout, plan: Plan, data: Mapping[str, Any]) -> str | None:
     found = brakes.circuit(summaries, int(heal.get("circuit_min") or 3), float(heal.get("circuit_share") or 0.6))
     if found is None and plan.budget:
         costs, promised = _spent_and_promised(layout, summaries)
-        found = brakes.over_budget(costs, plan.budget, most_gpu_hours(data), promised)
+        found = brakes.over_budget(costs, plan.budget, most(data), promised)
     return found
 
 
-def _spent_and_promised(layout: Layout, summaries: Mapping[str, Summary]) -> tuple[list[dict[str, Any]], float]:
-    """Bills of all runs that were launched or are about to be, and the GPU-hours that those at work may still take."""
-    costs, promised = [], 0.0
+def _spent_and_promised(
+    layout: Layout, summaries: Mapping[str, Summary]
+) -> tuple[list[dict[str, Any]], brakes.Estimate]:
+    """Bills of all runs that were launched or are about to be, and what those at work may still take."""
+    costs, gpu_hours, usd = [], 0.0, 0.0
     for run_id, summary in summaries.items():
         if not summary.gen:
             continue
@@ -77,34 +79,43 @@ def _spent_and_promised(layout: Layout, summaries: Mapping[str, Summary]) -> tup
             continue  # it ended before any launch
         costs.append(bill(place, h))
         if h.active:
-            promised += max(0.0, _limit_gpu_hours(place, h) - _gpu_hours_of_last(costs[-1], h))
-    return costs, promised
+            limit, taken = _limit(place, h), _taken_by_last(costs[-1], h)
+            gpu_hours += max(0.0, (limit.gpu_hours or 0.0) - (taken.gpu_hours or 0.0))
+            usd += max(0.0, limit.usd - taken.usd)
+    return costs, brakes.Estimate(gpu_hours, usd)
 
 
-def most_gpu_hours(data: Mapping[str, Any]) -> float | None:
-    """What one attempt may take at most, by its time limit; 0 without GPUs, None with GPUs and no (computable) limit."""
+def most(data: Mapping[str, Any]) -> brakes.Estimate:
+    """What one attempt may take at most, by its time limit and its price; None GPU-hours with GPUs and no limit.
+
+    Only a price that the run itself names counts: which GPU it will get is not known yet.
+    """
     execution = data.get("execution") or {}
     gpus = int(execution.get("gpus") or 0)
     if not gpus:
-        return 0.0
+        return brakes.NOTHING
     try:
         limit_s = wall_time_s(execution.get("wall_time"), data)
     except FormulaError:
-        return None
-    return None if limit_s is None else limit_s * gpus / 3600
+        limit_s = None
+    if limit_s is None:
+        return brakes.Estimate(None)
+    gpu_hours = limit_s * gpus / 3600
+    return brakes.Estimate(gpu_hours, gpu_hours * float(execution.get("usd_per_gpu_hour") or 0.0))
 
 
-def _limit_gpu_hours(place: Place, h: History) -> float:
+def _limit(place: Place, h: History) -> brakes.Estimate:
     """What an attempt of a run at work may take; one without a limit promises nothing."""
     try:
-        return most_gpu_hours(spec_data(place, h)) or 0.0
+        return most(spec_data(place, h))
     except UserError:
-        return 0.0
+        return brakes.NOTHING
 
 
-def _gpu_hours_of_last(cost: Mapping[str, Any], h: History) -> float:
-    """GPU-hours of the attempt that is at work; 0 while none of this generation is."""
+def _taken_by_last(cost: Mapping[str, Any], h: History) -> brakes.Estimate:
+    """What the attempt that is at work has taken; nothing while none of this generation is."""
     last = h.last_attempt
     if last is None or last.exited is not None:
-        return 0.0
-    return float(cost["attempts"][-1]["gpu_seconds"]) / 3600
+        return brakes.NOTHING
+    attempt = cost["attempts"][-1]
+    return brakes.Estimate(float(attempt["gpu_seconds"]) / 3600, float(attempt["usd"] or 0.0))

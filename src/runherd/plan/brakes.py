@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from runherd.plan.summary import Summary
@@ -12,37 +13,53 @@ from runherd.plan.summary import Summary
 NOT_A_FAILURE = ("", "CANCELLED", "STOPPED_BY_PERSON", "NEED_FAILED", "DRYRUN_FAILED", "VALIDATION")
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What launches may still take at most, by their time limits; `gpu_hours` None: they have GPUs and no limit."""
+
+    gpu_hours: float | None = 0.0
+    usd: float = 0.0  #: 0 where no price is known
+
+
+NOTHING = Estimate()
+
+
 def over_budget(
-    costs: Sequence[Mapping[str, Any]], budget: Mapping[str, float], next_gpu_hours: float | None = 0.0,
-    promised_gpu_hours: float = 0.0,
+    costs: Sequence[Mapping[str, Any]], budget: Mapping[str, float], following: Estimate = NOTHING,
+    promised: Estimate = NOTHING,
 ) -> str | None:
     """Why no further run may be launched, or None.
 
     `costs` are the bills of all runs that were launched or are about to be.
-    `budget` may hold gpu_hours, usd and runs; `next_gpu_hours` is what the next
-    run may cost at most (None: it has GPUs and no time limit), `promised_gpu_hours` what those at work may still take
-    beyond their bills, where time limits tell.
+    `budget` may hold gpu_hours, usd and runs; `following` is what the next run
+    may take, `promised` what those at work may take beyond their bills.
     """
     gpu_hours = sum(float(c["gpu_seconds"]) for c in costs) / 3600
     limit = budget.get("gpu_hours")
-    if limit is not None and (gpu_hours >= limit or _would_exceed(gpu_hours + promised_gpu_hours, next_gpu_hours, limit)):
-        more = f", runs at work may take {promised_gpu_hours:.2f} more" if promised_gpu_hours else ""
-        more += f", the next run may take {next_gpu_hours:.2f}" if next_gpu_hours else ""
-        spent = f"{gpu_hours:.2f} of {limit:g} GPU hours are spent"
-        return f"budget: {spent}{more if gpu_hours < limit else ''}: no further launch"
+    if limit is not None and _exceeds(gpu_hours, promised.gpu_hours or 0.0, following.gpu_hours, limit):
+        more = _more(promised.gpu_hours, following.gpu_hours) if gpu_hours < limit else ""
+        return f"budget: {gpu_hours:.2f} of {limit:g} GPU hours are spent{more}: no further launch"
     usd = sum(float(c["usd"]) for c in costs if c.get("usd") is not None)
     limit = budget.get("usd")
-    if limit is not None and usd >= limit:
-        return f"budget: {usd:.2f} of {limit:g} USD are spent: no further launch"
+    if limit is not None and _exceeds(usd, promised.usd, following.usd, limit):
+        more = _more(promised.usd, following.usd) if usd < limit else ""
+        return f"budget: {usd:.2f} of {limit:g} USD are spent{more}: no further launch"
     limit = budget.get("runs")
     if limit is not None and len(costs) >= limit:
         return f"budget: {len(costs)} of {limit:g} runs have been launched: no further launch"
     return None
 
 
-def _would_exceed(committed: float, following: float | None, limit: float) -> bool:
-    """Whether the next launch would; one without GPUs never does, one without a limit once nothing is left."""
-    return committed >= limit if following is None else following > 0 and committed + following > limit
+def _exceeds(spent: float, promised: float, following: float | None, limit: float) -> bool:
+    """Whether the next launch would; one that takes nothing never does, one without a limit once nothing is left."""
+    if spent >= limit:
+        return True
+    return spent + promised >= limit if following is None else following > 0 and spent + promised + following > limit
+
+
+def _more(promised: float | None, following: float | None) -> str:
+    at_work = f", runs at work may take {promised:.2f} more" if promised else ""
+    return at_work + (f", the next run may take {following:.2f}" if following else "")
 
 
 def circuit(summaries: Mapping[str, Summary], least: int, share: float) -> str | None:
