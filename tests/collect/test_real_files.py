@@ -114,6 +114,16 @@ def test_trainer_state_of_an_earlier_stage(tmp_path: Path) -> None:
     assert got.complete and got.sources[0]["path"].endswith("checkpoint-40/trainer_state.json")
 
 
+def test_trainer_names_the_model_as_older_versions_do(tmp_path: Path) -> None:
+    """The name that transformers before 5 put into each checkpoint's configuration holds for the state above them too."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "trainer/resumed", work)
+    for path in work.rglob("config.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"_name_or_path": "tiny/gpt2"}))
+    got = collect({"model": "gpt2"}, work, work / "log", 0.0, work / "none.json", record_dir=tmp_path)
+    assert got.complete and got.model == "tiny/gpt2" and "other_model" not in rules(got)
+
+
 def test_trainer_names_the_base_of_an_adapter(tmp_path: Path) -> None:
     """The base model of an adapter beside the state is compared with the configured model."""
     work = tmp_path / "work"
@@ -191,6 +201,16 @@ def test_lm_eval(tmp_path: Path, name: str) -> None:
     assert len({i["id"] for i in rows(got.items)}) == len(samples)
     assert rules(got) == ({"limited"} if name == "limited" else set())
     assert got.higher_is_better["tiny_choice/acc"] is True
+
+
+def test_lm_eval_of_2024(tmp_path: Path) -> None:
+    """Samples of lm_eval 0.4.4 do not name their filter: each is one item all the same, with its own score."""
+    got, said = gather("lm_eval_0_4_4/full", tmp_path), told("lm_eval_0_4_4")["full"]
+    items = rows(got.items)
+    assert got.complete and len({i["id"] for i in items}) == len(items) == 36
+    for name in ("first-word", "as-it-is"):
+        scores = [i["score"] for i in items if i["id"].endswith(f"/{name}")]
+        assert len(scores) == 12 and sum(scores) / 12 == said["results"]["tiny_gen"][f"exact_match,{name}"]
 
 
 def test_lm_eval_interrupted(tmp_path: Path) -> None:
@@ -514,7 +534,7 @@ def test_mlflow(tmp_path: Path, name: str) -> None:
 def test_every_fixture_tells_its_versions() -> None:
     """Each folder that a script in `make/` wrote says by which versions, and stays small."""
     made = sorted(DATA.glob("*/expected.json"))
-    assert len(made) == 9
+    assert len(made) == 10
     for path in made:
         assert json.loads(path.read_text())["versions"], path
         assert all(p.stat().st_size < 50_000 for p in path.parent.rglob("*") if p.is_file())

@@ -85,10 +85,10 @@ def _samples(path: Path, data: Mapping[str, Any], request: Request, reading: Rea
     sizes = data.get("n-samples") or {}
     reading.files += files.values()
     for task, file in files.items():
-        hashed, count = hashlib.sha256(), 0
+        hashed, count, filters = hashlib.sha256(), 0, _Filters(_filters(data, task))
         for row in _rows(file, reading):
             hashed.update("".join(str(row.get(k, "")) for k in HASHES).encode())
-            sink.item(_item(row, task))
+            sink.item(_item(row, task, filters.of(row)))
             count += 1
         if reading.missing is None:
             reading.missing = _not_these(file, count, hashed.hexdigest(), data, task)
@@ -114,7 +114,7 @@ def _rows_of(data: Mapping[str, Any], task: str) -> int:
     """How many samples the tool wrote for a task: one of each document and filter."""
     size = (data.get("n-samples") or {}).get(task) or {}
     effective = size.get("effective")
-    return effective * _filters(data, task) if isinstance(effective, int) else 0
+    return effective * max(1, len(_filters(data, task))) if isinstance(effective, int) else 0
 
 
 def _sample_files(path: Path, request: Request) -> dict[str, Path]:
@@ -143,14 +143,28 @@ def _rows(file: Path, reading: Reading) -> Iterator[dict[str, Any]]:
                 reading.missing = f"{file.name} is not whole: line {number} is cut"
 
 
-def _filters(data: Mapping[str, Any], task: str) -> int:
-    """How many filters the task has: each makes a sample of every document."""
+def _filters(data: Mapping[str, Any], task: str) -> list[str]:
+    """The names of the task's filters, in the tool's order: each makes a sample of every document."""
     values = (data.get("results") or {}).get(task) or {}
-    return max(1, len({key.partition(",")[2] for key in values if "," in key}))
+    return list(dict.fromkeys(key.partition(",")[2] for key in values if "," in key))
 
 
-def _item(row: Mapping[str, Any], task: str) -> dict[str, Any]:
-    name = str(row.get("filter", "none"))
+class _Filters:
+    """Which filter a sample is of. Samples of 0.4.4 do not say so: a document's come in the order of the filters."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names or ["none"]
+        self._seen: dict[Any, int] = {}
+
+    def of(self, row: Mapping[str, Any]) -> str:
+        if "filter" in row:
+            return str(row["filter"])
+        number = self._seen.get(str(row.get("doc_id")), 0)
+        self._seen[str(row.get("doc_id"))] = number + 1
+        return self._names[min(number, len(self._names) - 1)]
+
+
+def _item(row: Mapping[str, Any], task: str, name: str) -> dict[str, Any]:
     known = row.get("metrics") or RIGHT
     metric = next((m for m in (*RIGHT, *known) if m in row), None)
     value = row.get(metric) if metric else None

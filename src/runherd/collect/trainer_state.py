@@ -37,7 +37,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         reading.metrics["best_metric"] = finite(head["best_metric"])
     _progress(head, path, request, reading)
     reading.checkpoint = _checkpoint(head.get("best_model_checkpoint"), path)
-    reading.model = _model(path.parent)
+    reading.model = next(filter(None, map(_model, (path.parent, *sorted(path.parent.glob("checkpoint-*"))))), None)
     if nans.count:
         reading.findings.append(not_finite(nans.count))
     return reading
