@@ -13,6 +13,7 @@ import pytest
 
 from runherd.cli.watch_commands import add_parsers
 from runherd.errors import UserError
+from runherd.files import Layout
 
 
 def run(*words: str) -> int:
@@ -76,6 +77,17 @@ def test_unknown_run() -> None:
     """Neither a file nor a run: the user's mistake."""
     with pytest.raises(UserError, match="no such file and no such run"):
         run("R404")
+
+
+def test_unknown_run_with_others_like_it(tmp_path: Path) -> None:
+    """A grid row names its sub-runs, a slip of the finger the run that was meant."""
+    layout = Layout(tmp_path)
+    for run_id in ("R001[seed=1]", "R001[seed=2]", "baseline"):
+        layout.run_dir(run_id).mkdir(parents=True)
+    with pytest.raises(UserError, match=r"name one: R001\[seed=1\], R001\[seed=2\]"):
+        run("R001", "--root", str(tmp_path))
+    with pytest.raises(UserError, match="did you mean 'baseline'"):
+        run("baselin", "--root", str(tmp_path))
 
 
 def test_own_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

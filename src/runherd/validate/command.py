@@ -10,8 +10,8 @@ from typing import Any
 from runherd import exitcodes
 from runherd.collect.findings import Finding
 from runherd.collect.gather import Collected
-from runherd.errors import UserError, fail
-from runherd.files import Layout, read_json
+from runherd.errors import UserError, did_you_mean, fail
+from runherd.files import Layout, decode_id, read_json
 from runherd.history import History
 from runherd.supervise.place import Place
 from runherd.validate.page import page
@@ -53,8 +53,19 @@ def _judge(args: argparse.Namespace) -> tuple[Validation, str, int | None]:
         return validation, form, exitcodes.USAGE if form == "unknown" else None
     layout = _layout(args.root)
     if not layout.run_dir(args.what).is_dir():
-        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {layout.root / layout.runs}")
+        folder = layout.root / layout.runs
+        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {folder}", hint=_near(folder, args.what))
     return _own(Place(layout, args.what), args, section)
+
+
+def _near(folder: Path, name: str) -> str | None:
+    """The sub-runs of a grid row, else the run whose name is most like it."""
+    known = sorted(decode_id(p.name) for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
+    parts = [run_id for run_id in known if run_id.startswith(f"{name}[")]
+    if parts:
+        return "it is several runs; name one: " + ", ".join(parts[:8])
+    near = did_you_mean(name, known)
+    return f"did you mean {near!r}?" if near else None
 
 
 def _layout(root: Path) -> Layout:
