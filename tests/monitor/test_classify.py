@@ -81,13 +81,31 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
         "none",
     ),
     "429 from the begin on": (
-        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=100.0),
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=400.0),
         "HEALTHY",
         "API_QUOTA",
         "wait_and_resume",
     ),
+    "429 among calls that go well": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9, "calls": 40}, **STUCK),
+        "HEALTHY",
+        "HEALTHY",
+        "none",
+    ),
+    "429 at most calls": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9, "calls": 12}, **STUCK),
+        "HEALTHY",
+        "API_QUOTA",
+        "wait_and_resume",
+    ),
+    "500 among calls that go well": (
+        evidence(counters=counters(server_errors=5), fresh={"server_errors": 5, "calls": 30}, **STUCK),
+        "HEALTHY",
+        "HEALTHY",
+        "none",
+    ),
     "429 while it begins": (
-        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=20.0),
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **NEVER, age_s=200.0),
         "HEALTHY",
         "HEALTHY",
         "none",

@@ -116,3 +116,14 @@ def test_causes_of_ones_own(tmp_path: Path) -> None:
     assert tick(str(run), alive=True)["hits"] == {"license": 1, "robot": 1}
     other = run_of(tmp_path / "two", "no license today\nno robot today\n", monitor={"signatures": files[0]})
     assert tick(str(other), alive=True)["hits"] == {"license": 1}
+
+
+@pytest.mark.parametrize(
+    "memory",
+    ['{"schema": 1, "counters": {"losses": []}, "judgement": {"state": "HEALTHY"}}', "[]", "{", '{"schema": 2}', ""],
+)
+def test_a_memory_of_another_form(tmp_path: Path, memory: str) -> None:
+    """What an earlier version, or a torn write, left in the memory does not keep a look from looking."""
+    run = run_of(tmp_path, "step 6/20\n")
+    (run / "monitor.json").write_text(memory)
+    assert tick(str(run), alive=True)["done"] == 6

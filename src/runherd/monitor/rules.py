@@ -15,6 +15,7 @@ from runherd.monitor.spans import span
 BLOW_UP = 10.0  #: times the best of the recent losses
 MIN_ITEMS = 20  #: rates over fewer items say nothing
 MIN_LOOKUPS = 20
+UNSEEN = 5  #: times `stuck_s`, for a run that has never shown any progress
 REPEATS = 5  #: tracebacks without progress between them
 
 
@@ -141,13 +142,20 @@ def _stuck(e: Evidence) -> bool:
 
 
 def _fruitless(e: Evidence) -> bool:
-    """As `_stuck`, also for a run that has shown no progress at all since it began."""
-    return _stuck(e) or (e.done is None and e.progress_age_s is None and (e.age_s or 0.0) >= e.limits.stuck_s)
+    """As `_stuck`; a run that has shown no progress at all since it began, and may never show any, gets longer."""
+    unseen = e.done is None and e.progress_age_s is None and e.result_age_s is None
+    return _stuck(e) or (unseen and (e.age_s or 0.0) >= UNSEEN * e.limits.stuck_s)
+
+
+def _mostly_served(e: Evidence) -> bool:
+    """More calls have gone well since the last look than have failed: the client gets over what it meets."""
+    answered = sum(e.fresh.get(k, 0) for k in ("limited", "forbidden", "server_errors"))
+    return e.fresh.get("calls", 0) - answered > answered + e.fresh.get("refused", 0)
 
 
 def _quota(e: Evidence) -> Suspicion | None:
     fresh = e.fresh.get("limited", 0)
-    if fresh <= 0 or not _fruitless(e):
+    if fresh <= 0 or not _fruitless(e) or _mostly_served(e):
         return None
     text = (
         f"rate-limited calls go on rising ({e.counters.get('limited', 0)}, {fresh} new) and nothing is done"
@@ -166,7 +174,7 @@ def _proxy(e: Evidence) -> Suspicion | None:
     fresh = sum(e.fresh.get(k, 0) for k in names)
     probes = [ok for _, ok in e.endpoint[-2:]]
     dead = len(probes) == 2 and not any(probes)
-    if not _fruitless(e) or not (fresh > 0 or dead):
+    if not _fruitless(e) or not (fresh > 0 or dead) or _mostly_served(e):
         return None
     if probes and probes[-1] and not e.fresh.get("forbidden"):
         return None  # it answers by now
