@@ -14,6 +14,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from runherd.monitor import clockset
 from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement, classify
 from runherd.monitor.evidence import Evidence
@@ -30,10 +31,12 @@ def look(
     target: Target, memory_path: str, *, now: float | None = None, keep: bool = True
 ) -> tuple[Evidence, Judgement, dict[str, Any]]:
     """Look once, judge, and leave the memory for the next look unless `keep` is false; returns the memory too."""
+    steady = time.clock_gettime(time.CLOCK_BOOTTIME) if now is None else now
     now = time.time() if now is None else now
     memory = memories.load(memory_path)
     if target.attempt is not None and memory.get("attempt") != target.attempt:
         memory = {"attempt": target.attempt}  # errors and losses of the attempt before are not this one's
+    clockset.settle(memory, now, steady)
     _sample(target, memory, now)
     if target.wandb:
         from runherd.monitor import wandb

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from runherd.monitor import logreader, process, progressfiles, resultpeek, scan
+from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.howfar import HowFar, how_far
 from runherd.monitor.process import Alive
@@ -148,7 +148,7 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
             memory["read"] = position + len(block.data)
             scan.scan(logreader.Block(position, block.data), counters, catalogue, target.progress)
         if not state.get("missing") and "mtime" in state:
-            this = max(0.0, now - state["mtime"])
+            this = clockset.log_age(state, now)
             age = this if age is None else min(age, this)
     return age
 
