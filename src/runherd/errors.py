@@ -8,10 +8,12 @@ Snakefile turns it into a `WorkflowError`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runherd import exitcodes
+from runherd.words import listing
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Problem:
     value: str | None = None  #: the offending value, as written
     allowed: str | None = None  #: what would be right
     hint: str | None = None  #: the next thing to do or type
+    runs: tuple[str, ...] = ()  #: ids of the runs that it concerns, where that is more than the text says
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -33,7 +36,7 @@ class Problem:
             lines.append(f"  allowed: {self.allowed}")
         if self.hint is not None:
             lines.append(f"  do:      {self.hint}")
-        return "\n".join(lines)
+        return concerning("\n".join(lines), self.runs)
 
 
 class UserError(Exception):
@@ -63,3 +66,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return the known word nearest to `word`, or None when nothing is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return near[0] if near else None
+
+
+def each_once(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Problems of many runs, each text once, with the runs that it concerns.
+
+    `said` holds (run id, text); a text may hold several problems, each of which
+    begins on a line that is not indented.
+    """
+    runs: dict[str, list[str]] = {}
+    for run_id, text in said:
+        for problem in re.split(r"\n(?!\s)", text):
+            ids = runs.setdefault(problem, [])
+            ids += [run_id] if run_id not in ids else []
+    return [concerning(text, ids) for text, ids in runs.items()]
+
+
+def concerning(text: str, run_ids: Sequence[str]) -> str:
+    """A problem with the runs that it concerns, unless it names them all."""
+    return text if all(run_id in text for run_id in run_ids) else f"{text}\n  runs:    {listing(run_ids)}"

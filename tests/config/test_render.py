@@ -186,8 +186,8 @@ def test_check_command_finds_every_mistake_before_launch(run: Run) -> None:
         "  - {name: c, command: 'x {% if resume %}{{ nope }}{% endif %} {{ row.y }}'}\n"
     )
     text = "\n".join(str(problem) for problem in check_command(spec))
-    assert "'sede' is undefined" in text
+    assert "uses `sede`, which is not defined" in text
     assert "inside double quotes" in text
-    assert "'nope' is undefined" in text
+    assert "uses `nope`, which is not defined" in text
     assert check_command(run("command: x ${HOME} {{ seed }}\nexecution: {env: {A: '${NOT_SET}'}}\n")) == []
     assert check_command(run("params: {}\n")) == []

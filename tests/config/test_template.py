@@ -226,8 +226,13 @@ def test_values(template: str, result: str) -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{{ sed }}", ["'sed' is undefined", "did you mean `seed`?"]),
-        ("{{ params.lrr }}", ["lrr", "did you mean `lr`?"]),
+        ("{{ sed }}", ["uses `sed`,", "allowed: limit, nul, params, row, seed", "did you mean `seed`?"]),
+        ("{{ params.lrr }}", ["uses `params.lrr`,", "allowed: params.lr\n", "did you mean `params.lr`?"]),
+        ("{{ lr }}", ["uses `lr`,", "did you mean `params.lr`?"]),
+        ("{{ row['Data'] }}", ['uses `row.Data`,', 'did you mean `row["Data set"]`?']),
+        ("{% if params.x %}a{% endif %}", ["uses `params.x`,", "write it under `params:`"]),
+        ("{{ limit.x }}", ["asks for `x` of `limit`, which has no value (null)"]),
+        ("{{ seed.x + 1 }}", ["asks for `x` of `seed`, which has the value 1"]),
         ("{{ limit }}", ["no value (null): limit", "is not none"]),
         ("{{ seed", ["template is wrong"]),
         ("a\n{% if %}", ["line 2"]),
@@ -243,12 +248,13 @@ def test_values(template: str, result: str) -> None:
 )
 def test_mistakes_are_located(template: str, words: list[str]) -> None:
     """Every mistake in a template names the file and line of the command."""
-    names = {"seed": 1, "limit": None, "params": {"lr": 1}, "nul": "a\0b"}
+    names = {"seed": 1, "limit": None, "params": {"lr": 1}, "nul": "a\0b", "row": {"Data set": "x"}}
     with pytest.raises(UserError) as caught:
         render_shell(template, names, "configs/runs/R001.yaml:9")
     text = str(caught.value)
     assert text.startswith("configs/runs/R001.yaml:9: ")
     assert all(word in text for word in words), text
+    assert "dict object" not in text and "is undefined" not in text, "the template engine's own words"
 
 
 @pytest.mark.parametrize("value", HOSTILE)

@@ -166,6 +166,14 @@ class Project:
         )  # fmt: skip
         return Done(done.returncode, done.stdout)
 
+    def runherd(self, *args: str, timeout_s: float = DEADLINE_S) -> Done:
+        """Run a command of runherd's to its end."""
+        done = subprocess.run(
+            [sys.executable, "-m", "runherd.cli.main", *args], cwd=self.root, env=self.environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout_s,
+        )  # fmt: skip
+        return Done(done.returncode, done.stdout)
+
     def start(self, *args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         """Start a controller in the background, in a session of its own; its words go to a file."""
         log = (self.root.parent / f"controller{len(self.started)}.log").open("w")

@@ -74,6 +74,19 @@ def test_row_without_command(make: Make) -> None:
     assert "R002 has no command" in said and "configs/runs/R002.yaml" in said and "R001" not in said
 
 
+def test_mistake_of_a_shared_template_is_said_once(make: Make) -> None:
+    """An undefined name in a command that three rows share: once, with its file and line, and the rows."""
+    command = ["{{ python }}", "program.py", "{{ params.stepz }}"]
+    project = make([Row(f"R00{i}") for i in (1, 2, 3)], runs={"R*": {"command": command}})
+    said = refused(project)
+    assert said.count("uses `params.stepz`") == 1 and "did you mean `params.steps`?" in said
+    assert "configs/project.yaml:" in said and "runs:    R001, R002 and R003" in said
+    looked = project.runherd("preflight").failed().text
+    assert looked.count("uses `params.stepz`") == 1 and "runs:    R001, R002 and R003" in looked
+    linted = project.runherd("config", "lint").failed().text
+    assert linted.count("uses `params.stepz`") == 1 and "runs:    R001, R002 and R003" in linted
+
+
 def test_unknown_stage(make: Make) -> None:
     """`--config stage=M7`: the stages that there are."""
     said = refused(make([Row("R001", "M0"), Row("R002", "M1")]), "--config", "stage=M7")

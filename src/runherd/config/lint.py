@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runherd.config import cells, check, yamlsource
@@ -74,13 +74,23 @@ def file_problems(
         document = yamlsource.read(path, project.shown(path))
         assert document is not None
         problems += check.layer_file_problems(document, "global" if path.name == "global.yaml" else kind)
+    concerned: dict[Problem, list[str]] = {}
     for row in rows_with_files(project, rows):
-        try:
-            for sub in expand(project, row):
-                problems += check_command(resolve(project, sub))
-        except UserError as error:
-            problems += error.problems
+        for problem in _row_problems(project, row):
+            concerned.setdefault(problem, []).append(row.id)
+    problems += [replace(problem, runs=tuple(ids)) for problem, ids in concerned.items() if problem not in problems]
     return list(dict.fromkeys(problems)), _unused(project, rows) if rows else []
+
+
+def _row_problems(project: ProjectConfig, row: RowInput) -> list[Problem]:
+    """What is wrong with the layers and commands of a row, each problem once."""
+    problems: list[Problem] = []
+    try:
+        for sub in expand(project, row):
+            problems += check_command(resolve(project, sub))
+    except UserError as error:
+        problems += error.problems
+    return list(dict.fromkeys(problems))
 
 
 def _unused(project: ProjectConfig, rows: Mapping[str, RowInput]) -> list[Problem]:

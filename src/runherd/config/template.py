@@ -123,8 +123,8 @@ def _render(template: str, names: Mapping[str, Any], where: str) -> tuple[str, l
         return _compiled(template).render({**names, "_hold": hold}), held
     except _Null:
         raise UserError(_null_problem(template, names, where)) from None
-    except jinja2.UndefinedError as error:
-        raise UserError(_undefined_problem(str(error), names, where)) from None
+    except _Missing as missing:
+        raise UserError(_missing_problem(missing, template, names, where)) from None
     except jinja2.TemplateError as error:
         line = getattr(error, "lineno", None)
         part = f" (line {line} of the template)" if line and "\n" in template else ""
@@ -134,7 +134,15 @@ def _render(template: str, names: Mapping[str, Any], where: str) -> tuple[str, l
 
 
 class _Null(Exception):
-    pass
+    """An expression of the template has no value."""
+
+
+class _Missing(Exception):
+    """A template asks for `name` of `owner`, which has it not; without an owner, of all names that there are."""
+
+    def __init__(self, owner: Any, name: Any, *, is_top: bool) -> None:
+        super().__init__(name)
+        self.owner, self.name, self.is_top = owner, name, is_top
 
 
 @functools.lru_cache(maxsize=4096)
@@ -175,10 +183,20 @@ def _compiled(template: str) -> Any:
 def _environment() -> Any:
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import missing
 
-    env = ImmutableSandboxedEnvironment(
-        undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
-    )
+    class Strict(jinja2.StrictUndefined):
+        """Says what is missing in our own words."""
+
+        def __init__(
+            self, hint: str | None = None, obj: Any = missing, name: str | None = None, exc: Any = jinja2.UndefinedError
+        ) -> None:
+            def ours(_: str) -> _Missing:
+                return _Missing(obj, name, is_top=obj is missing)
+
+            super().__init__(hint, obj, name, ours if exc is jinja2.UndefinedError else exc)  # type: ignore[arg-type]
+
+    env = ImmutableSandboxedEnvironment(undefined=Strict, autoescape=False, keep_trailing_newline=True)
     env.filters["raw"] = _raw
     env.filters["each"] = _each
     return env
@@ -227,19 +245,64 @@ def _misplaced(text: str, start: int, end: int, reason: str, where: str) -> Prob
     )
 
 
-def _undefined_problem(message: str, names: Mapping[str, Any], where: str) -> Problem:
-    match = re.search(r"'([^']+)' is undefined|no attribute '([^']+)'", message)
-    word = (match[1] or match[2]) if match else None
-    known = [*names, *(names.get("params") or ())]
-    near = did_you_mean(word, known) if word else None
-    allowed = ", ".join(sorted(name for name in names if not name.startswith("_")))
+def _missing_problem(missing: _Missing, template: str, names: Mapping[str, Any], where: str) -> Problem:
+    """Which name is not there, in full; which ones are there; the nearest of these."""
+    names = {name: value for name, value in names.items() if not name.startswith("_")}
+    if missing.is_top:
+        return _unknown_name(str(missing.name), names, where)
+    if not isinstance(missing.owner, Mapping):
+        return _nothing_inside(missing, template, where)
+    owner = _path_of(missing.owner, names)
+    word = _member(owner, missing.name)
+    known = {str(key): _member(owner, key) for key in missing.owner}
+    near = did_you_mean(str(missing.name), known)
     return Problem(
-        f"the template uses a name that is not defined: {message}",
-        where,
-        word,
-        allowed,
-        f"did you mean `{near}`?" if near else None,
-    )
+        f"the template uses `{word}`, which is not defined", where, word,
+        ", ".join(sorted(known.values())) or f"nothing: `{owner}` is empty",
+        f"did you mean `{known[near]}`?" if near else f"write it under `{owner}:` in a layer" if owner == "params" else None,
+    )  # fmt: skip
+
+
+def _nothing_inside(missing: _Missing, template: str, where: str) -> Problem:
+    """A member is asked of a value that has none, as a number or null; the template says how it names that value."""
+    name = re.escape(str(missing.name))
+    written = re.search(rf"([\w.]+)\s*(?:\.\s*{name}\b|\[\s*['\"]?{name}['\"]?\s*\])", template)
+    owner = f"`{written[1]}`" if written else "the value before it"
+    is_null = missing.owner is None
+    has = "no value (null)" if is_null else f"the value {_plain_text(missing.owner)}"
+    return Problem(
+        f"the template asks for `{missing.name}` of {owner}, which has {has}", where, str(missing.name),
+        hint="set it, or write {% if x is not none %}…{% endif %} around it" if is_null else None,
+    )  # fmt: skip
+
+
+def _unknown_name(word: str, names: Mapping[str, Any], where: str) -> Problem:
+    """A name at the top that is not there; one of the run's own `params` may be meant."""
+    known = {name: name for name in names}
+    known |= {name: _member("params", name) for name in names.get("params") or () if name not in known}
+    near = did_you_mean(word, known)
+    return Problem(
+        f"the template uses `{word}`, which is not defined", where, word, ", ".join(sorted(names)),
+        f"did you mean `{known[near]}`?" if near else f"a value of your own: `params: {{{word}: …}}`, and {{{{ params.{word} }}}}",
+    )  # fmt: skip
+
+
+def _member(owner: str | None, name: Any) -> str:
+    """How a template names a member: `params.lr`, `row["Purpose of it"]`."""
+    if isinstance(name, str) and name.isidentifier():
+        return f"{owner}.{name}" if owner else name
+    return f"{owner or ''}[{json.dumps(name, ensure_ascii=False, default=str)}]"
+
+
+def _path_of(wanted: Mapping[Any, Any], names: Mapping[str, Any]) -> str | None:
+    """The dotted name under which a template reaches this very mapping; None where it is not one of them."""
+    todo = [(name, value) for name, value in names.items() if isinstance(value, Mapping)]
+    while todo:
+        path, value = todo.pop(0)
+        if value is wanted:
+            return path
+        todo += [(_member(path, key), member) for key, member in value.items() if isinstance(member, Mapping)]
+    return None
 
 
 def _null_problem(template: str, names: Mapping[str, Any], where: str) -> Problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from runherd.errors import fail
+from runherd.errors import each_once, fail
 from runherd.files import encode_id
 
 SCHEMA = 1
@@ -155,7 +155,7 @@ def refuse_broken(plan: Plan, targets: Iterable[str]) -> None:
     """Raise `UserError` with every problem of the runs that these targets need."""
     found = broken(plan, targets)
     if found:
-        said = "\n".join(r.problem or "" for r in found)
+        said = "\n".join(each_once((r.run_id, r.problem or "") for r in found))
         raise fail(f"{len(found)} run(s) cannot be launched; nothing is launched.\n{said}")
 
 

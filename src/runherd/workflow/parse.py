@@ -18,7 +18,7 @@ from typing import Any
 
 from runherd import cluster
 from runherd.config import save_cache
-from runherd.errors import UserError, fail
+from runherd.errors import UserError, each_once, fail
 from runherd.files import Layout, encode_id
 from runherd.plan import store
 from runherd.plan.build import Draft, build
@@ -251,9 +251,9 @@ def speak(draft: Draft, targets: Sequence[str]) -> None:
     stopping = broken(draft.plan, targets)
     for message in draft.plan.messages:
         print(f"[runherd] {message}", file=sys.stderr)
-    for run in draft.plan.runs:
-        if run.live and run.problem and run not in stopping:
-            print(f"[runherd] warning, for later: {run.problem}", file=sys.stderr)
+    later = [(r.run_id, r.problem) for r in draft.plan.runs if r.live and r.problem and r not in stopping]
+    for problem in each_once(later):
+        print(f"[runherd] warning, for later: {problem}", file=sys.stderr)
     refuse_broken(draft.plan, targets)
 
 
