@@ -49,9 +49,7 @@ def per_item(folder: Path) -> Path:
 
 def jsonl(folder: Path) -> Path:
     path = folder / "result.jsonl"
-    path.write_text(
-        "".join(json.dumps({"id": i, "response": "A", "correct": True}) + "\n" for i in range(40))
-    )
+    path.write_text("".join(json.dumps({"id": i, "response": "A", "correct": True}) + "\n" for i in range(40)))
     return path
 
 
@@ -127,8 +125,7 @@ def vlmevalkit(folder: Path) -> Path:
     path = folder / "model_MMTest.tsv"
     lines = ["index\tquestion\tanswer\tprediction\thit"]
     lines += [
-        f"{i}\t{'q' * 30}\tA\t{'A' if i else 'Failed to obtain answer via API.'}\t{int(i > 9)}"
-        for i in range(40)
+        f"{i}\t{'q' * 30}\tA\t{'A' if i else 'Failed to obtain answer via API.'}\t{int(i > 9)}" for i in range(40)
     ]
     path.write_text("\n".join(lines) + "\n")
     (folder / "model_MMTest_acc.csv").write_text('"split","Overall","OCR"\n"dev","0.75","0.5"\n')
@@ -185,9 +182,7 @@ def test_known_by_content(folder: Path, writer: Callable[[Path], Path]) -> None:
     skip_without_zstd(writer)
     writer(folder)
     records = folder.parent
-    got = collect(
-        {}, folder, folder / "log", 0.0, folder / "result-that-is-not-there.json", record_dir=records
-    )
+    got = collect({}, folder, folder / "log", 0.0, folder / "result-that-is-not-there.json", record_dir=records)
     assert got.sources and got.sources[0]["collector"] == writer.__name__
     assert (got.complete, got.missing) == (True, None)
 
@@ -265,10 +260,7 @@ def test_lm_eval_values(folder: Path) -> None:
     assert got.higher_is_better["gsm/exact_match/strict-match"] is True
     assert [f.rule for f in got.findings] == ["limited"]
     items = rows(got.items)
-    assert (
-        len({i["id"] for i in items}) == 28
-        and sum(i["correct"] for i in items if i["task_type"] == "tiny") == 15
-    )
+    assert len({i["id"] for i in items}) == 28 and sum(i["correct"] for i in items if i["task_type"] == "tiny") == 15
 
 
 def test_lm_eval_samples_cut(folder: Path) -> None:
@@ -377,9 +369,7 @@ def test_vlmevalkit_xlsx(folder: Path) -> None:
     )
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("xl/sharedStrings.xml", f"<sst {ns}>{strings}</sst>")
-        archive.writestr(
-            "xl/worksheets/sheet1.xml", f"<worksheet {ns}><sheetData>{cells}</sheetData></worksheet>"
-        )
+        archive.writestr("xl/worksheets/sheet1.xml", f"<worksheet {ns}><sheetData>{cells}</sheetData></worksheet>")
     got = gather(path)
     assert [(i["id"], i["response"], i["correct"]) for i in rows(got.items)] == [
         ("7", "Ä & B", True),

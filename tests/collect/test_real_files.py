@@ -520,10 +520,12 @@ def test_inspect_unfinished(tmp_path: Path, name: str, why: str) -> None:
 
 # -- MLflow -----------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["first", "broken", "open"])
-def test_mlflow(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("store", ["mlflow", "mlflow_files"])
+def test_mlflow(tmp_path: Path, store: str, name: str) -> None:
     """Metrics, history and state of each run as the client tells them; one that has not ended well is no result."""
-    said = told("mlflow")[name]
-    got = gather("mlflow", tmp_path, collect={"options": {"run_name": name}})
+    said = told(store)[name]
+    got = gather(store, tmp_path, collect={"options": {"run_name": name}})
+    assert {s["collector"] for s in got.sources} == {store}
     assert got.metrics == said["metrics"]
     history = {key: [[r["step"], r[key]] for r in rows(got.curve) if key in r] for key in said["metrics"]}
     assert history == said["history"]
@@ -531,10 +533,35 @@ def test_mlflow(tmp_path: Path, name: str) -> None:
     assert (got.complete, got.missing) == (wanted is None, wanted)
 
 
+def test_mlflow_files_choose_the_run(tmp_path: Path) -> None:
+    """Several runs of a store of files must be told apart; a run that is named by its description is that one."""
+    assert "3 runs in mlruns began since this attempt did" in str(gather("mlflow_files", tmp_path / "a").missing)
+    work = tmp_path / "b"
+    shutil.copytree(DATA / "mlflow_files", work)
+    path = next(p for p in work.rglob("meta.yaml") if "run_name: first" in p.read_text())
+    got = collect({}, work, work / "log", 0.0, path, record_dir=tmp_path)
+    assert got.complete and got.metrics == told("mlflow_files")["first"]["metrics"] and got.model == "svm"
+    assert rules(got) == {"no_end_mark"}
+
+
+@pytest.mark.parametrize("kept", [0, 10, 15, 17, 19])
+def test_mlflow_files_cut_history(tmp_path: Path, kept: int) -> None:
+    """A history that ends within a line, or holds none, makes the result no result."""
+    work = tmp_path / "b"
+    shutil.copytree(DATA / "mlflow_files", work)
+    path = next(p.parent / "metrics/train/loss" for p in work.rglob("meta.yaml") if "run_name: first" in p.read_text())
+    path.write_bytes(path.read_bytes()[:kept])
+    got = collect({"collect": {"options": {"run_name": "first"}}}, work, work / "log", 0.0, work, record_dir=tmp_path)
+    assert got.missing in (
+        "the history of train/loss is not whole: line 1 is cut",
+        "the history of train/loss is empty",
+    )
+
+
 def test_every_fixture_tells_its_versions() -> None:
     """Each folder that a script in `make/` wrote says by which versions, and stays small."""
     made = sorted(DATA.glob("*/expected.json"))
-    assert len(made) == 10
+    assert len(made) == 11
     for path in made:
         assert json.loads(path.read_text())["versions"], path
         assert all(p.stat().st_size < 50_000 for p in path.parent.rglob("*") if p.is_file())

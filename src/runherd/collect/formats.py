@@ -31,6 +31,7 @@ _READERS = {
     "jmespath": ("declared", "read_jmespath"),
     "stdout": ("declared", "read_stdout"),
     "mlflow": ("mlflow_store", "read"),
+    "mlflow_files": ("mlflow_files", "read"),
     "wandb_api": ("wandb_api", "read"),
 }
 BUILT_IN: dict[str, Reader] = {"jsonl": jsonl.read, "per_item": native.read}
@@ -90,6 +91,12 @@ def _is_mlflow(path: Path, start: bytes, keys: Keys) -> bool:
     return start.startswith(MAGIC) and is_store(path, start)
 
 
+def _is_mlflow_files(path: Path, start: bytes, keys: Keys) -> bool:
+    from runherd.collect.mlflow_files import is_meta
+
+    return is_meta(start)
+
+
 def _is_tensorboard(path: Path, start: bytes, keys: Keys) -> bool:
     from runherd.collect.tensorboard import HEAD, is_events
 
@@ -142,6 +149,7 @@ TESTS: list[tuple[str, Test]] = [
     ("wandb", _is_wandb),
     ("tensorboard", _is_tensorboard),
     ("mlflow", _is_mlflow),
+    ("mlflow_files", _is_mlflow_files),
     ("inspect_eval", _is_inspect_eval),
     ("inspect_json", _is_inspect_json),
     ("lm_eval", _is_lm_eval),

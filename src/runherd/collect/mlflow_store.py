@@ -59,24 +59,30 @@ def _cut(path: Path) -> str | None:
 
 def _choose(db: sqlite3.Connection, path: Path, request: Request, reading: Reading) -> tuple[str, str] | None:
     """(run id, status) of the run that is meant; None with the reason in `reading.missing`."""
-    options: dict[str, Any] = request.settings.get("options") or {}
     query = (
         "SELECT r.run_uuid, r.status, r.name, e.name FROM runs r LEFT JOIN experiments e USING (experiment_id) "
         "WHERE r.lifecycle_stage = 'active' AND r.start_time >= ? AND NOT EXISTS (SELECT 1 FROM tags t WHERE "
         "t.run_uuid = r.run_uuid AND t.key = 'mlflow.parentRunId') ORDER BY r.start_time"
     )
-    found = db.execute(query, ((request.not_before - 1) * 1000,)).fetchall()
+    return choose(db.execute(query, ((request.not_before - 1) * 1000,)).fetchall(), path.name, request, reading)
+
+
+def choose(
+    found: list[tuple[str, str, str, str]], store: str, request: Request, reading: Reading
+) -> tuple[str, str] | None:
+    """(run id, status) of the one that is meant of (run id, status, name, experiment); None with why in `reading`."""
+    options: dict[str, Any] = request.settings.get("options") or {}
     asked = {k: str(options[k]) for k in WHICH if options.get(k)}
     fits = [r for r in found if all(v == r[{"run_id": 0, "run_name": 2, "experiment": 3}[k]] for k, v in asked.items())]
     if len(fits) == 1:
         return fits[0][0], fits[0][1]
     which = f" with {', '.join(f'{k} {v!r}' for k, v in asked.items())}" if asked else ""
     if not fits:
-        reading.missing = f"{path.name} has no run{which} that began since this attempt did"
+        reading.missing = f"{store} has no run{which} that began since this attempt did"
     else:
         names = ", ".join(str(r[2]) for r in fits[:5])
         reading.missing = (
-            f"{len(fits)} runs{which} in {path.name} began since this attempt did ({names}): "
+            f"{len(fits)} runs{which} in {store} began since this attempt did ({names}): "
             f"name one by collect.options.{' or .'.join(WHICH)}"
         )
     return None

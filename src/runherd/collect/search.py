@@ -19,7 +19,7 @@ ORDER = (
     ("lm_eval", "inspect_eval", "inspect_json", "opencompass", "vlmevalkit"),
     ("per_item", "jsonl"),
     ("trainer_state",),
-    ("mlflow",),
+    ("mlflow", "mlflow_files"),
     ("wandb",),
     ("wandb_summary",),
     ("lightning",),
@@ -106,6 +106,8 @@ def _group(name: str, path: Path) -> Path:
         return path.parent.parent
     if name == "opencompass" and path.parent.parent.name in ("results", "predictions"):
         return path.parent.parent.parent / path.parent.name
+    if name == "mlflow_files":
+        return path.parent.parent.parent
     return path if name in ("lm_eval", "jsonl", "per_item", "inspect_eval", "inspect_json") else path.parent
 
 

@@ -1,6 +1,7 @@
-"""Make `data/mlflow`: MLflow's sqlite store with three runs, and what its client says of each.
+"""Make `data/mlflow` and `data/mlflow_files`: MLflow's two stores with four runs, and what its client says of each.
 
-Run by hand, with mlflow installed: `python tests/collect/make/mlflow_store.py tests/collect/data/mlflow`.
+Run by hand, with mlflow installed: `python tests/collect/make/mlflow_store.py tests/collect/data/mlflow`
+(and `... mlflow_files files`).
 
 - `first`: ended well, in the experiment `digits`, with a nested run of its own
 - `broken`: failed, its last loss NaN
@@ -26,8 +27,9 @@ import mlflow
 KEPT = {"runs", "metrics", "latest_metrics", "params", "tags", "experiments", "alembic_version"}
 
 
-def log() -> None:
-    mlflow.set_tracking_uri("sqlite:///mlflow.db")
+def log(store: str) -> None:
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # which MLflow 3 asks for before it writes one
+    mlflow.set_tracking_uri(store)
     mlflow.set_experiment("digits")
     with mlflow.start_run(run_name="first"):
         mlflow.log_params({"model": "svm", "C": 1.0})
@@ -67,13 +69,9 @@ def _plain(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def main(target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    os.chdir(tempfile.mkdtemp(prefix="store"))
-    log()
-    expected = {"versions": {"mlflow": version("mlflow")}, **told()}
-    shutil.copy("mlflow.db", target / "mlflow.db")  # before this process ends and would end the open run
-    with sqlite3.connect(target / "mlflow.db") as db:
+def shrunk(path: Path) -> None:
+    """Drop the tables that are not read, and the indices."""
+    with sqlite3.connect(path) as db:
         db.execute("PRAGMA foreign_keys = OFF")
         for kind in ("table", "index"):
             found = db.execute("SELECT name FROM sqlite_master WHERE type = ? AND sql IS NOT NULL", (kind,)).fetchall()
@@ -83,8 +81,20 @@ def main(target: Path) -> None:
     db.execute("PRAGMA page_size = 1024")
     db.execute("VACUUM")
     db.close()
+
+
+def main(target: Path, files: bool) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    os.chdir(tempfile.mkdtemp(prefix="store"))
+    log("file:mlruns" if files else "sqlite:///mlflow.db")
+    expected = {"versions": {"mlflow": version("mlflow")}, **told()}
+    if files:  # before this process ends and would end the open run
+        shutil.copytree("mlruns", target / "mlruns", dirs_exist_ok=True)
+    else:
+        shutil.copy("mlflow.db", target / "mlflow.db")
+        shrunk(target / "mlflow.db")
     (target / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute())
+    main(Path(sys.argv[1]).absolute(), sys.argv[2:] == ["files"])
