@@ -144,7 +144,7 @@ def keep(folder: Path, target: Path) -> None:
 def main(target: Path) -> None:
     names = ("opencompass", "mmengine-lite", "torch")
     expected: dict[str, Any] = {"versions": {n: version(n) for n in names}}
-    os.chdir(tempfile.mkdtemp(dir="/tmp/fx"))
+    os.chdir(tempfile.mkdtemp())
     Path("parts.py").write_text(PARTS)
     three = f"[{sums('sums', 30)}, {sums('more', 10, start=50)}, choice]"
     runs = {
