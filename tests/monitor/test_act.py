@@ -125,7 +125,10 @@ class Clock:
     """The time that the command sees; the processes and their files are real."""
 
     def __init__(self) -> None:
-        self.ahead, self.real = 0.0, time.time
+        self.ahead, self.real, self.real_steady = 0.0, time.time, time.clock_gettime
+
+    def steady(self, which: int) -> float:
+        return self.real_steady(which) + self.ahead
 
     def __call__(self) -> float:
         return self.real() + self.ahead
@@ -177,6 +180,7 @@ def foreign(
     clock = Clock()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("time.time", clock)
+    monkeypatch.setattr("time.clock_gettime", clock.steady)
     made = Foreign(tmp_path / "rüns 'x'", clock, capsys)
     yield made
     monkeypatch.undo()

@@ -108,8 +108,9 @@ def test_crashed_beside_a_living_process(asked: Asked, see: See, log: Path, aliv
 
 def test_steps_at_wandb_are_progress(asked: Asked, see: See, log: Path, alive: str, monkeypatch: Any) -> None:
     """A log that is still while steps go on arriving at W&B is not stale; when they stop too, it is."""
-    real, ahead = time.time, [0.0]
+    real, steady, ahead = time.time, time.clock_gettime, [0.0]
     monkeypatch.setattr("time.time", lambda: real() + ahead[0])
+    monkeypatch.setattr("time.clock_gettime", lambda which: steady(which) + ahead[0])
     asked.answers = [Live("running", last_step=n, heartbeat_age_s=5.0) for n in (10, 20, 30)]
     states = []
     for ahead[0] in (0.0, 1300.0, 2600.0, 3900.0):
