@@ -86,6 +86,24 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
         "API_QUOTA",
         "wait_and_resume",
     ),
+    "429 within a step that takes long": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **STUCK, pace_s=60.0),
+        "HEALTHY",
+        "HEALTHY",
+        "none",
+    ),
+    "429 for longer than a step takes": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **STUCK, pace_s=30.0),
+        "HEALTHY",
+        "API_QUOTA",
+        "wait_and_resume",
+    ),
+    "429 in a run that is slower than the stale time": (
+        evidence(counters=counters(limited=50), fresh={"limited": 9}, **{**OLD, "log_age_s": 1.0}, pace_s=5000.0),
+        "HEALTHY",
+        "API_QUOTA",
+        "wait_and_resume",
+    ),
     "429 among calls that go well": (
         evidence(counters=counters(limited=50), fresh={"limited": 9, "calls": 40}, **STUCK),
         "HEALTHY",

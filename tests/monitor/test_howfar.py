@@ -10,7 +10,7 @@ import pytest
 
 from runherd.monitor import tick
 from runherd.monitor.evidence import Result
-from runherd.monitor.howfar import HowFar, how_far
+from runherd.monitor.howfar import HowFar, how_far, pace_s
 
 ITEMS = Result(items=6, correct=0, judged=0, nulls=0)
 
@@ -59,6 +59,15 @@ def test_how_far(
 ) -> None:
     """Result before file before log; a total stays with the count that named it, and a difference is told."""
     assert how_far(result, files, said, expected, has_result) == wanted
+
+
+def test_pace() -> None:
+    """The middle of the times between signs of progress; of few the longest, the time to the first one included."""
+    assert pace_s([]) is None and pace_s([], 100.0) is None
+    assert pace_s([[400.0, 1]], 100.0) == 300.0
+    assert pace_s([[0.0, 1], [10.0, 2], [70.0, 3]]) == 60.0
+    assert pace_s([[0.0, 1], [10.0, 2], [20.0, 3], [30.0, 4], [500.0, 5]], -900.0) == 10.0
+    assert pace_s([[float(100 * i), i] for i in range(30)] + [[3000.0 + i, 31 + i] for i in range(20)], 0.0) == 1.0
 
 
 def run_of(tmp_path: Path, log: str, **data: Any) -> Path:

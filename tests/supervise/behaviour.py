@@ -141,6 +141,16 @@ def always_limited(_: int) -> None:
     forever("openai.RateLimitError: Error code: 429 - Too Many Requests (request {n})")
 
 
+def slow_and_limited(_: int) -> None:
+    """Each item takes long, and its calls are refused many times before they go well."""
+    for n in range(1, 7):
+        for _retry in range(12):
+            say("openai.RateLimitError: Error code: 429 - Too Many Requests, asking again")
+            time.sleep(0.1)
+        say(f"item {n}/6 done")
+    well(1)
+
+
 def asks_endpoint(_: int) -> None:
     """Work as long as the endpoint of API_BASE answers, and complain when it does not."""
     done, misses = 0, 0

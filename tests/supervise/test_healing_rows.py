@@ -19,7 +19,7 @@ from live import Live
 COLD = {"cache_reuse": True, "cache_cold_after_s": 0.5}
 CALM = {"stale_s": 60, "interval_s": 1}
 SCHEDULE = {"schedule": "linear", "peak": 1e-3, "total": 500}
-RUNS = ("nulls", "some", "cold", "warm", "unknown", "limited", "down", "lr", "left", "follows")
+RUNS = ("nulls", "some", "cold", "warm", "unknown", "limited", "slow", "down", "lr", "left", "follows")
 
 
 def does(name: str, monitor: Any = None, **more: Any) -> dict[str, Any]:
@@ -39,6 +39,7 @@ def ran(live: Callable[..., Live]) -> Live:
             "warm": does("warm_cache", baseline="base", pipeline={"fps": 2}, monitor=COLD),
             "unknown": does("fails"),
             "limited": does("always_limited", execution={"workers": 8}),
+            "slow": does("slow_and_limited", monitor={"stuck_s": 0.5, "stale_s": 20}),
             "down": does("asks_endpoint", execution={"env": {"API_BASE": "http://127.0.0.1:9/v1"}}),
             "lr": does("slow_training", monitor={"lr": SCHEDULE, **CALM}),
             "left": does("slow_training", baseline="base", execution={"env": {"LOSS": "1.0"}}, monitor=CALM),
@@ -117,6 +118,11 @@ def test_a_limit_that_stays_is_given_up(ran: Live) -> None:
     assert ran.ended("limited") == ("blocked", "API_QUOTA") and ran.reasons("limited") == ["first", "api_quota"]
     assert [line.split()[1] for line in (ran.control / "limited.runs").read_text().splitlines()] == ["8", "4"]
     assert "the same failure 2 times in a row" in ran.notes("limited")
+
+
+def test_items_that_take_long_are_waited_for(ran: Live) -> None:
+    """429s within every item, each item longer than `stuck_s`, and the items go on: never stopped."""
+    assert ran.ended("slow") == ("done", "") and stopping(ran, "slow") == [] and ran.count("slow") == 1
 
 
 def test_an_endpoint_that_stays_away_is_given_up(ran: Live) -> None:

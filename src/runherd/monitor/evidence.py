@@ -66,6 +66,7 @@ class Evidence:
     log_age_s: float | None = None
     result_age_s: float | None = None  #: of the newest of result, checkpoint and progress files
     progress_age_s: float | None = None  #: since done was last seen to grow
+    pace_s: float | None = None  #: usual time from one sign of progress to the next
     age_s: float | None = None  #: since the attempt started
     done: int | None = None
     total: int | None = None  #: what `done` counts towards, in its own unit

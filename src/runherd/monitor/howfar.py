@@ -18,6 +18,10 @@ from runherd.monitor.progress import COARSE
 ITEMS = ("items", "item", "sample", "question", "example", "frame", "bar", "count")
 
 
+FEW = 4  #: times, of which the longest counts
+PACE = 20  #: signs of progress from which the usual time between two is taken
+
+
 @dataclass(frozen=True)
 class HowFar:
     """`total` is None where nobody tells it; `disagreement` is a sentence about the log and what is expected."""
@@ -81,6 +85,20 @@ def _file(files: Iterable[Mapping[str, Any]], mark: Mapping[str, Any] | None) ->
     if mark["total"] == total or (total is None and mark["unit"] == "step"):
         return int(mark["done"]), int(mark["total"])  # the log is ahead of a file that is written now and then
     return step, total
+
+
+def pace_s(points: list[list[float]], began: float | None = None) -> float | None:
+    """Return the usual time from one sign of progress to the next, in seconds: the middle of the last ones.
+
+    While there are few, the longest, that from the begin to the first included.
+    """
+    times = [t for t, _ in points[-PACE:]]
+    if began is not None and len(points) < PACE:
+        times.insert(0, min([began, *times]))
+    apart = sorted(t2 - t1 for t1, t2 in pairwise(times))
+    if len(apart) < FEW:
+        return apart[-1] if apart else None
+    return apart[len(apart) // 2]
 
 
 def remaining(points: list[list[float]], done: int | None, total: int | None) -> dict[str, float] | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan
 from runherd.monitor.evidence import Evidence, Limits, Result
-from runherd.monitor.howfar import HowFar, how_far
+from runherd.monitor.howfar import HowFar, how_far, pace_s
 from runherd.monitor.process import Alive
 
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
@@ -103,6 +103,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         log_age_s=log_age,
         result_age_s=result_age,
         progress_age_s=progress_age,
+        pace_s=pace_s(memory.get("history", []), began),
         age_s=now - began if began else None,
         done=at.done,
         total=at.total,

@@ -15,6 +15,7 @@ from runherd.monitor.spans import span
 BLOW_UP = 10.0  #: times the best of the recent losses
 MIN_ITEMS = 20  #: rates over fewer items say nothing
 MIN_LOOKUPS = 20
+SLOW = 3.0  #: times the usual time between two signs of progress
 UNSEEN = 5  #: times `stuck_s`, for a run that has never shown any progress
 REPEATS = 5  #: tracebacks without progress between them
 
@@ -136,9 +137,10 @@ def _diverged(e: Evidence) -> Suspicion | None:
 
 
 def _stuck(e: Evidence) -> bool:
-    """No progress for long enough that errors may be its reason."""
+    """No progress for long enough that errors may be its reason: longer than is usual for this run."""
     ages = [a for a in (e.progress_age_s, e.result_age_s) if a is not None]
-    return bool(ages) and min(ages) >= e.limits.stuck_s
+    usual = min(SLOW * (e.pace_s or 0.0), e.limits.stale_s)
+    return bool(ages) and min(ages) >= max(e.limits.stuck_s, usual)
 
 
 def _fruitless(e: Evidence) -> bool:
