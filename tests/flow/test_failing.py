@@ -34,7 +34,11 @@ def test_a_bug_blocks_its_row_and_no_other(make: Make) -> None:
     project.snakemake().failed()  # nobody has answered: nothing is launched
     assert project.launches() == {"R001": 1, "R002": 1}
     project.unask("R001", "bug")
+    judged = project.runherd("status")
+    assert judged.code == 4 and "gate M0: NOT passed (" in judged.text
     project.set_cell("R001", "TODO")
+    asked = project.runherd("status")
+    assert asked.code == 0 and f"gate M0: is judged again when R001 has ended; the verdict before ({gate['verdict']}, " in asked.text
     project.snakemake().ok()
     assert [s["from"] for s in project.starts("R001")] == [0, 1]
     assert project.launches() == {"R001": 2, "R002": 1, "R003": 1}

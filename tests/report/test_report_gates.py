@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from invented_records import Project, check
 
 from runherd import files
 from runherd.report.gates import NOT_JUDGED, read_gate
+from runherd.report.page import read_page
+from runherd.report.write import render
 
 
 def test_sentence_is_not_repeated_with_stage_and_verdict(project: Project) -> None:
@@ -32,6 +36,22 @@ def test_uncommitted_criteria_are_said(project: Project) -> None:
     assert read_gate(project.layout, "M1").criteria == "c.md, with uncommitted changes"
     project.gate("M1", "PASS", [], criteria={"file": "c.md", "committed": False})
     assert read_gate(project.layout, "M1").criteria == "c.md, not committed"
+
+
+def test_a_verdict_of_before_a_run_that_is_asked_for_again_says_so(tmp_path: Path) -> None:
+    """A MUST run is TODO again below a FAIL: the verdict is of before it and keeps nobody waiting; a NICE one is not waited for."""
+    project = Project(tmp_path)
+    project.done("R001", "M0", 0.9)
+    project.row("R002", "M0", "TODO")
+    project.row("R003", "M0", "TODO", priority="NICE")
+    project.gate("M0", "FAIL", [check("c", "custom", "FAIL", "no")])
+    page = read_page(project.layout, project.rows, "2026-01-01T00:00:00Z")
+    assert page.stages[0].gate.again == ("R002",) and not page.stages[0].gate.holds
+    assert not any("Gate M0 is FAIL" in step.words for step in page.steps)
+    for template in ("index.html.j2", "report.md.j2"):
+        shown = render(template, page, now=page.now)
+        assert "when R002 has ended; this is the verdict before" in shown
+        assert "o be judged again" in shown
 
 
 def test_an_override_lets_pass_and_stays_visible(project: Project) -> None:

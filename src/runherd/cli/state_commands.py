@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runherd import clock, cost, exitcodes, locks
@@ -12,8 +13,9 @@ from runherd.cli.project import add_tracker_option, find_run, look
 from runherd.errors import fail
 from runherd.files import Layout, read_json
 from runherd.plan.build import Draft
-from runherd.plan.model import Plan, RunPlan
+from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.supervise.place import Place
+from runherd.words import listing
 from runherd.workflow.closing import state, summary
 
 ENDED_CODE = {
@@ -40,7 +42,7 @@ def show_status(args: argparse.Namespace) -> int:
     plan, layout = draft.plan, draft.layout
     chosen = [find_run(plan, name) for name in args.run] or list(plan.runs)
     rows = [run_row(layout, run, draft) for run in chosen]
-    gates = [gate_row(layout, s.name) for s in plan.stages]
+    gates = [gate_row(layout, s.name, judged_again_after(plan, s.name)) for s in plan.stages]
     controller = controller_state(layout)
     budget = _budget(plan, layout)
     if args.json:
@@ -100,7 +102,8 @@ def _waiting(layout: Layout, run: RunPlan) -> str | None:
     return last.text if last.attempt or last.text.startswith("waiting") else None
 
 
-def gate_row(layout: Layout, stage: str) -> dict[str, Any]:
+def gate_row(layout: Layout, stage: str, again: Sequence[str] = ()) -> dict[str, Any]:
+    """One gate as `status` tells it; `again` are the runs after which it is judged again."""
     verdict = read_json(layout.gate_verdict(stage))
     verdict = verdict if isinstance(verdict, dict) else {}
     return {
@@ -108,6 +111,8 @@ def gate_row(layout: Layout, stage: str) -> dict[str, Any]:
         "passed": layout.gate_passed(stage).exists(),
         "verdict": verdict.get("verdict"),
         "override": verdict.get("override"),
+        "judged_at": verdict.get("judged_at"),
+        "judged_again_after": list(again),
         "sentence": str(verdict.get("sentence") or "").removeprefix(f"{stage} {verdict.get('verdict')}: ") or None,
     }
 
@@ -136,8 +141,7 @@ def _print_status(
     print(table(["run", "stage", "priority", "state", "attempts", "time", "result and notes"], shown))
     print()
     for g in gates:
-        word = "passed" if g["passed"] else "not judged yet" if g["verdict"] is None else f"NOT passed ({g['verdict']})"
-        print(f"gate {g['stage']}: {word}" + (f": {g['sentence']}" if g["sentence"] and not g["passed"] else ""))
+        print(f"gate {g['stage']}: {gate_words(g)}")
     due = [r["run_id"] for r in rows if r["cell_due"]]
     if due:
         print(f"tracker cells still to be written (runherd sync): {', '.join(due)}")
@@ -145,6 +149,20 @@ def _print_status(
         print(message)
     at_work = f"controller at work (pid {controller['pid']})" if controller else "no controller at work"
     print(f"{summary(plan)}; {at_work}")
+
+
+def gate_words(gate: Mapping[str, Any]) -> str:
+    """Where a gate stands; an older verdict that is to be made again says so."""
+    if gate["verdict"] is None and not gate["passed"]:
+        return "not judged yet"
+    again = gate["judged_again_after"]
+    then = f"is judged again when {listing(again)} {'has' if len(again) == 1 else 'have'} ended" if again else ""
+    if gate["passed"]:
+        return f"passed, and {then}" if then else "passed"
+    why = f": {gate['sentence']}" if gate["sentence"] else ""
+    if then:
+        return f"{then}; the verdict before ({gate['verdict']}, {gate['judged_at']}){why}"
+    return f"NOT passed ({gate['verdict']}){why}"
 
 
 def _duration(seconds: float | None) -> str:
@@ -161,7 +179,7 @@ def _status_code(rows: list[dict[str, Any]], gates: list[dict[str, Any]], contro
         return exitcodes.RUNNING
     if any(r["state"] in ("blocked", "cancelled", "failed") for r in rows):
         return exitcodes.BLOCKED
-    if any(g["verdict"] is not None and not g["passed"] for g in gates):
+    if any(g["verdict"] is not None and not g["passed"] and not g["judged_again_after"] for g in gates):
         return exitcodes.BLOCKED
     return exitcodes.OK
 

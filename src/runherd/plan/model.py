@@ -159,6 +159,12 @@ def refuse_broken(plan: Plan, targets: Iterable[str]) -> None:
         raise fail(f"{len(found)} run(s) cannot be launched; nothing is launched.\n{said}")
 
 
+def judged_again_after(plan: Plan, stage: str) -> list[str]:
+    """The runs that are asked for or at work and that the gate of `stage` waits for: its verdict is of before them."""
+    stages = _before(plan, stage) | {stage}
+    return [r.run_id for r in plan.runs if r.stage in stages and r.live and r.holds_gate]
+
+
 def _before(plan: Plan, stage: str) -> set[str]:
     before: set[str] = set()
     previous = plan.stage(stage).previous

@@ -56,7 +56,7 @@ def _gates(stages: Sequence[Stage]) -> list[Step]:
     steps = []
     for stage in stages:
         gate = stage.gate
-        if not gate.verdict or gate.passes:
+        if not gate.holds:
             continue
         held = [c for c in gate.checks if c.verdict != "PASS"]
         said = "; ".join(f"{c.name}: {c.action or c.sentence}" for c in held) or gate.sentence
@@ -93,7 +93,7 @@ def _open(stages: Sequence[Stage], runs: Sequence[Run]) -> list[Step]:
     if unjudged:
         words = f"The runs of {unjudged.name} are settled, and its gate has not been judged."
         steps.append(Step("warn", words, "snakemake", unjudged.anchor))
-    held = next((stage.name for stage in stages if stage.gate.verdict and not stage.gate.passes), None)
+    held = next((stage.name for stage in stages if stage.gate.holds), None)
     todo = [run.id for run in runs if run.status == "todo"]
     if todo and held is None:
         steps.append(Step("idle", f"{_listed(todo)} {_are(todo)} still to be done.", "snakemake"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from runherd.files import Layout
+from runherd.plan.model import HOLDING
 from runherd.report import plain
-from runherd.report.runs import VERDICT_TONES
+from runherd.report.runs import VERDICT_TONES, Run
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?"}
 _PLOT_LEFT, _PLOT_RIGHT = 4.0, 96.0  #: percent of the plot's width
@@ -61,6 +62,12 @@ class Gate:
     criteria: str
     override: str
     checks: tuple[Check, ...]
+    again: tuple[str, ...] = ()  #: runs of the stage that are not over: the verdict is of before them
+
+    @property
+    def holds(self) -> bool:
+        """True when the verdict stands and keeps later stages waiting."""
+        return bool(self.verdict) and not self.passes and not self.again
 
     @property
     def passes(self) -> bool:
@@ -70,8 +77,8 @@ class Gate:
 NOT_JUDGED = Gate("", "idle", "○", "", "", "", "", ())
 
 
-def read_gate(layout: Layout, stage: str) -> Gate:
-    """Read the verdict of `stage`; `NOT_JUDGED` when there is none that can be read."""
+def read_gate(layout: Layout, stage: str, runs: Sequence[Run] = ()) -> Gate:
+    """Read the verdict of `stage`, whose runs are `runs`; `NOT_JUDGED` when there is none that can be read."""
     record = plain.read_record(layout.gate_verdict(stage)) if stage else None
     if record is None:
         return NOT_JUDGED
@@ -88,6 +95,7 @@ def read_gate(layout: Layout, stage: str) -> Gate:
         criteria=_criteria(plain.mapping(record.get("criteria"))),
         override=_override(override),
         checks=tuple(_check(c) for c in map(plain.mapping, plain.sequence(record.get("checks"))) if c),
+        again=tuple(run.id for run in runs if run.is_open and (run.priority or "UNKNOWN") in HOLDING),
     )
 
 

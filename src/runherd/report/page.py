@@ -88,7 +88,7 @@ def _stage(layout: Layout, name: str, runs: list[Run]) -> Stage:
         name=name,
         anchor=anchor("stage", name),
         runs=tuple(runs),
-        gate=read_gate(layout, name),
+        gate=read_gate(layout, name, runs),
         counts=_counts(runs),
         groups=_groups(runs),
         chart=chart(curves),

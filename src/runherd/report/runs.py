@@ -91,6 +91,11 @@ class Run:
     spark: str
     diagnosis: Diagnosis | None
 
+    @property
+    def is_open(self) -> bool:
+        """True for a run that is asked for or at work."""
+        return self.status in ("todo", "waiting", "running")
+
 
 def read_run(layout: Layout, row: Mapping[str, Any], now: str | None, *, curve: bool = False) -> Run:
     """Read the records of the run of `row`; `now` times a run that is still at work."""

@@ -11,9 +11,10 @@ from runherd import clock
 from runherd.errors import UserError
 from runherd.files import read_json
 from runherd.plan.build import Draft, build
-from runherd.plan.model import Plan, RunPlan
+from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.options import Options
 from runherd.supervise.place import Place
+from runherd.words import listing
 
 SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in the report
 
@@ -55,11 +56,13 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
         verdict = read_json(draft.layout.gate_verdict(stage.name))
         if isinstance(verdict, dict):
             passed = draft.layout.gate_passed(stage.name).exists()
+            again = judged_again_after(plan, stage.name)
             word = verdict.get("verdict") if not verdict.get("override") else "OVERRIDDEN"
             mark = "passed" if passed else "NOT passed"
             sentence = str(verdict.get("sentence") or "").removeprefix(f"{stage.name} {verdict.get('verdict')}: ")
             short = sentence if len(sentence) <= SENTENCE_CHARS else sentence[: SENTENCE_CHARS - 1] + "…"
-            lines.append(f"[runherd] gate {stage.name} {mark} ({word}): {short}")
+            then = f"is judged again when {listing(again)} {'has' if len(again) == 1 else 'have'} ended; before: " if again else ""
+            lines.append(f"[runherd] gate {stage.name} {then}{mark} ({word}): {short}")
     active = [r.run_id for r in plan.runs if r.mode == "continue"]
     if active:
         lines.append(
@@ -71,7 +74,7 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
     if blocked and not left:
         first = blocked[0].run_id
         lines.append(f"[runherd] next: mend the cause, set {first} to TODO in {plan.tracker}, run snakemake")
-    shut = [s.name for s in plan.stages if _is_shut(draft, s.name)]
+    shut = [s.name for s in plan.stages if _is_shut(draft, s.name) and not judged_again_after(plan, s.name)]
     if shut and not blocked and not left:
         lines.append(f"[runherd] next: runherd gate {shlex.quote(shut[0])} says why it is shut and what to look at")
     lines.append(f"[runherd] look at: {plan.tracker}, {plan.paths['report']}/index.html, or: runherd status")
