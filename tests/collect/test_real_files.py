@@ -196,7 +196,8 @@ def test_lm_eval(tmp_path: Path, name: str) -> None:
     samples = [(t, *s) for t, rows_ in said["samples"].items() for s in rows_]
     assert (got.n_items, got.expected) == (len(samples), len(samples))
     assert [(i["task_type"], i["score"], i["correct"]) for i in rows(got.items)] == [
-        (task, score, score > 0) for task, _, _, score in samples
+        (task if name_of_filter == "none" else f"{task}/{name_of_filter}", score, score > 0)
+        for task, _, name_of_filter, score in samples
     ]
     assert len({i["id"] for i in rows(got.items)}) == len(samples)
     assert rules(got) == ({"limited"} if name == "limited" else set())
@@ -342,6 +343,8 @@ def test_vlmevalkit(tmp_path: Path, name: str) -> None:
     assert sum("Failed to obtain answer" in i["response"] for i in items) == 3 * len(said)
     right = [i["correct"] for i in items if i["id"].startswith("tiny_mcq/")]
     assert sum(right) / 24 == said["tiny_mcq"]["metrics"]["split=dev|Overall"] == 0.875
+    kinds = {f"{data}/{kind}" if name == "full" else kind for data in said for kind in ("count", "place")}
+    assert {i["task_type"] for i in items} == kinds
     assert items[2]["response"] == "The answer is D." and items[2]["target"] == "D"
 
 

@@ -85,10 +85,11 @@ def _samples(path: Path, data: Mapping[str, Any], request: Request, reading: Rea
     sizes = data.get("n-samples") or {}
     reading.files += files.values()
     for task, file in files.items():
-        hashed, count, filters = hashlib.sha256(), 0, _Filters(_filters(data, task))
+        names = _filters(data, task)
+        hashed, count, filters = hashlib.sha256(), 0, _Filters(names)
         for row in _rows(file, reading):
             hashed.update("".join(str(row.get(k, "")) for k in HASHES).encode())
-            sink.item(_item(row, task, filters.of(row)))
+            sink.item(_item(row, task, filters.of(row), several=len(names) > 1))
             count += 1
         if reading.missing is None:
             reading.missing = _not_these(file, count, hashed.hexdigest(), data, task)
@@ -164,7 +165,8 @@ class _Filters:
         return self._names[min(number, len(self._names) - 1)]
 
 
-def _item(row: Mapping[str, Any], task: str, name: str) -> dict[str, Any]:
+def _item(row: Mapping[str, Any], task: str, name: str, several: bool) -> dict[str, Any]:
+    """One sample as an item; the filters of a task that has several are tasks of their own, each with its accuracy."""
     known = row.get("metrics") or RIGHT
     metric = next((m for m in (*RIGHT, *known) if m in row), None)
     value = row.get(metric) if metric else None
@@ -174,7 +176,7 @@ def _item(row: Mapping[str, Any], task: str, name: str) -> dict[str, Any]:
         "id": f"{task}/{row.get('doc_id')}" + ("" if name == "none" else f"/{name}"),
         "response": response,
         "correct": truth(value) if metric in RIGHT else None,
-        "task_type": task,
+        "task_type": f"{task}/{name}" if several else task,
         "target": row.get("target"),
     }
     if isinstance(value, int | float):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,8 +95,10 @@ def also_there(found: Found, files: list[Path]) -> list[Finding]:
             others.append((name, path))
     if not others or found.path is None:
         return []
-    shown = ", ".join(f"{path.name} ({name})" for name, path in others[:5])
-    text = f"the result was taken from {found.path.name} ({found.name}); also there: {shown}. Name one by collect.path"
+    base = Path(os.path.commonpath([found.path.parent, *(path.parent for _, path in others)]))
+    shown = ", ".join(f"{path.relative_to(base)} ({name})" for name, path in others[:5])
+    taken = f"{found.path.relative_to(base)} ({found.name})"
+    text = f"the result was taken from {taken}; also there: {shown}. Name one by collect.path"
     evidence = {"taken": str(found.path), "others": [str(path) for _, path in others[:20]]}
     return [Finding("several_results", "INFO", text, evidence)]
 

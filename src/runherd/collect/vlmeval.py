@@ -116,7 +116,10 @@ def _dataset(
     judged, count = _judged(path, others, request), 0
     try:
         for row in tables.rows(path):
-            sink.item(_item(row, prefix, judged))
+            item = _item(row, prefix, judged)
+            if name and len(others) > 1:  # categories of several data sets are not one
+                item["task_type"] = f"{name}/{item['task_type']}" if "task_type" in item else name
+            sink.item(item)
             count += 1
     except NotATable as error:
         reading.missing = f"{path.name} is not whole: {error}"
