@@ -143,11 +143,11 @@ def always_limited(_: int) -> None:
 
 def slow_and_limited(_: int) -> None:
     """Each item takes long, and its calls are refused many times before they go well."""
-    for n in range(1, 7):
-        for _retry in range(12):
+    for n in range(1, 5):
+        for _retry in range(25):
             say("openai.RateLimitError: Error code: 429 - Too Many Requests, asking again")
             time.sleep(0.1)
-        say(f"item {n}/6 done")
+        say(f"item {n}/4 done")
     well(1)
 
 

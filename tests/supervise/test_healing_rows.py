@@ -39,7 +39,7 @@ def ran(live: Callable[..., Live]) -> Live:
             "warm": does("warm_cache", baseline="base", pipeline={"fps": 2}, monitor=COLD),
             "unknown": does("fails"),
             "limited": does("always_limited", execution={"workers": 8}),
-            "slow": does("slow_and_limited", monitor={"stuck_s": 0.5, "stale_s": 20}),
+            "slow": does("slow_and_limited", monitor={"stuck_s": 0.7, "stale_s": 20}),
             "down": does("asks_endpoint", execution={"env": {"API_BASE": "http://127.0.0.1:9/v1"}}),
             "lr": does("slow_training", monitor={"lr": SCHEDULE, **CALM}),
             "left": does("slow_training", baseline="base", execution={"env": {"LOSS": "1.0"}}, monitor=CALM),
