@@ -87,6 +87,37 @@ def test_mistake_of_a_shared_template_is_said_once(make: Make) -> None:
     assert linted.count("uses `params.stepz`") == 1 and "runs:    R001, R002 and R003" in linted
 
 
+@pytest.mark.parametrize(
+    ("target", "what", "meant"),
+    [
+        ("gate_M9", "no such stage", "gate_M1"),
+        ("run_R0002", "no such run", "run_R002"),
+        ("R001", "no such target", "run_R001"),
+        ("M1", "no such target", "gate_M1"),
+    ],
+)
+def test_unknown_target(make: Make, target: str, what: str, meant: str) -> None:
+    """A target that names nothing: what there is, by snakemake, `runherd start` and `runherd wait`; nothing is started."""
+    project = make([Row("R001", "M0"), Row("R002", "M1")])
+    for said in (project.snakemake(target), project.snakemake("-n", target), project.runherd("start", target)):
+        assert what in said.failed().text and f"did you mean `{meant}`?" in said.text
+    assert project.runherd("start", target).code == 2
+    assert not (project.root / ".runherd" / "controller.log").exists()
+    if target.startswith("gate_"):
+        said = project.runherd("wait", target)
+        assert said.code == 2 and "no such stage" in said.text and "gate_M0 and gate_M1" in said.text
+
+
+def test_target_of_a_users_own_rule_is_let_through(make: Make) -> None:
+    """A rule of the project's own workflow that is named as ours are is no mistake."""
+    project = make([Row("R001", "M0")])
+    snakefile = project.root / "Snakefile"
+    snakefile.write_text(snakefile.read_text() + "\nrule run_plots:\n    shell:\n        \"echo plots > plots.txt\"\n")
+    said = project.snakemake("run_plots").ok().text
+    assert "no such" not in said and (project.root / "plots.txt").exists()
+    assert "no such" not in project.runherd("start", "run_plots").text
+
+
 def test_unknown_stage(make: Make) -> None:
     """`--config stage=M7`: the stages that there are."""
     said = refused(make([Row("R001", "M0"), Row("R002", "M1")]), "--config", "stage=M7")

@@ -40,7 +40,9 @@ def test_a_gate_that_passes(project: Project, capsys: pytest.CaptureFixture[str]
     build(project)
     assert call(project, "gate", "M2") == 0
     assert capsys.readouterr().out.startswith("M2: PASS\n  PASS          wins: accuracy: method 0.9000")
-    assert json.loads(project.layout.gate_verdict("M2").read_bytes())["verdict"] == "PASS"
+    written = json.loads(project.layout.gate_verdict("M2").read_bytes())
+    assert written["verdict"] == "PASS"
+    assert written["criteria"]["file"] == "tracker/verdict-criteria.md"
 
 
 def test_a_gate_that_does_not_pass_and_is_overridden(

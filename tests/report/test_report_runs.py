@@ -64,6 +64,15 @@ def test_a_result_with_missing_items_says_of_how_many(tmp_path: Path) -> None:
     assert read_run(project.layout, {"id": "R1", "status": "DONE"}, NOW).items == "850 of 899"
 
 
+def test_attempts_are_those_of_all_generations(tmp_path: Path) -> None:
+    """As in `status`: three executions over two generations are three, whatever the last result counts; without a cost, its count."""
+    project = Project(tmp_path)
+    project.record("R001", "result", status="done", metrics={}, attempts=1)
+    assert read_run(project.layout, {"id": "R001", "status": "DONE"}, None).attempts == "1"
+    project.record("R001", "cost", status="completed", attempts=[{"attempt": 1}, {"attempt": 2}, {"attempt": 3}])
+    assert read_run(project.layout, {"id": "R001", "status": "DONE"}, None).attempts == "3"
+
+
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "https://a b", "ftp://x", 7, None]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 from runherd import clock, exitcodes, lease, locks, processes
 from runherd.cli.project import add_tracker_option, find_run, look
-from runherd.errors import fail
+from runherd.errors import UserError, fail
 from runherd.files import Layout, write_json
 from runherd.history import History
 from runherd.supervise.place import Place
@@ -73,6 +74,7 @@ def start_controller(args: argparse.Namespace) -> int:
     if not own and not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
+    refuse_unknown(root, args)
     if locks.is_held(layout.controller_lock()):
         print(hand_over(layout, args.targets))
         return exitcodes.RUNNING
@@ -103,6 +105,27 @@ def start_controller(args: argparse.Namespace) -> int:
     if child.returncode == 0:
         return exitcodes.OK
     return exitcodes.USAGE if any(line.startswith("runherd: ") for line in said) else exitcodes.FAILED
+
+
+def refuse_unknown(root: Path, args: argparse.Namespace) -> None:
+    """Refuse targets that have the form of ours and name nothing: a controller that is handed one would end by it."""
+    if not args.targets:
+        return
+    from runherd.plan.targets import unknown
+
+    tracker = next((word.partition("=")[2] for word in args.config if word.startswith("tracker=")), None)
+    plan = look(argparse.Namespace(tracker=tracker)).plan
+    problems = [p for target in args.targets if not is_own_rule(root, target) and (p := unknown(plan, target))]
+    if problems:
+        raise UserError(problems)
+
+
+def is_own_rule(root: Path, name: str) -> bool:
+    """True when the project's own workflow has a rule of this name."""
+    files = [root / name for name in ("Snakefile", "snakefile", OWN_SNAKEFILE, "workflow/Snakefile")]
+    files += [*root.glob("rules/*.smk"), *root.glob("workflow/rules/*.smk")]
+    rule = re.compile(rf"^\s*(?:rule|checkpoint)\s+{re.escape(name)}\s*:", re.M)
+    return any(rule.search(f.read_text(errors="replace")) for f in files if f.is_file())
 
 
 def stop_controller(_args: argparse.Namespace) -> int:

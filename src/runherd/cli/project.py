@@ -37,6 +37,8 @@ def find_run(plan: Plan, name: str) -> RunPlan:
         if name in (run.run_id, run.slug, *(f"{kind}_{run.slug}" for kind in ("run", "validate", "dryrun"))):
             return run
     near = did_you_mean(name, [r.run_id for r in plan.runs])
+    stage = next((s.slug for s in plan.stages if name == s.name), None)
+    near = f"gate_{stage}" if stage else near
     raise fail(
         "no such run in the tracker", value=name, where=plan.tracker,
         hint=f"did you mean `{near}`?" if near else "runherd status",

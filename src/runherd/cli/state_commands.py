@@ -10,10 +10,11 @@ from typing import Any
 
 from runherd import clock, cost, exitcodes, locks
 from runherd.cli.project import add_tracker_option, find_run, look
-from runherd.errors import fail
+from runherd.errors import UserError, fail
 from runherd.files import Layout, read_json
 from runherd.plan.build import Draft
 from runherd.plan.model import Plan, RunPlan, judged_again_after
+from runherd.plan.targets import no_such_stage
 from runherd.supervise.place import Place
 from runherd.words import listing
 from runherd.workflow.closing import state, summary
@@ -24,7 +25,10 @@ ENDED_CODE = {
 
 
 def add_parsers(sub: Any) -> None:
-    status = sub.add_parser("status", help="where every run and gate stands")
+    status = sub.add_parser(
+        "status", help="where every run and gate stands",
+        description="Where every run and gate stands. Attempts and time are those of all generations of a run.",
+    )  # fmt: skip
     status.add_argument("run", nargs="*", help="only these runs")
     status.add_argument("--json", action="store_true")
     add_tracker_option(status)
@@ -191,6 +195,8 @@ def wait_for(args: argparse.Namespace) -> int:
     layout, plan = draft.layout, draft.plan
     deadline = time.monotonic() + args.timeout if args.timeout is not None else None
     stages = [s.name for s in plan.stages if args.target in (f"gate_{s.slug}", "all")]
+    if not stages and args.target.startswith("gate_"):
+        raise UserError(no_such_stage(plan, args.target))
     run = None if stages else find_run(plan, args.target)
     idle_looks = 0
     while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from runherd import files
@@ -36,6 +37,9 @@ def judge_stage(
         git_facts=criteria_git(criteria.path),
         variances=ensure_variances(layout, stage, criteria, runs, now),
     )
+    if criteria.path is not None:
+        file = files.relative_to_root(layout.root, criteria.path)
+        verdict = replace(verdict, criteria={**verdict.criteria, "file": file})
     verdict = apply_overrides(layout, verdict)
     write_verdict(layout, verdict)
     return verdict

@@ -208,11 +208,12 @@ def _findings(validation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple
 
 
 def _attempts(result: Mapping[str, Any], cost: Mapping[str, Any]) -> str:
-    counted = result.get("attempts")
+    """Executions of the program in all generations, as its time and GPU hours are; without a cost, what the result says."""
+    counted: Any = len(plain.sequence(cost.get("attempts"))) or result.get("attempts")
     if isinstance(counted, list):
         counted = len(counted)
     if plain.finite(counted) is None:
-        counted = len(plain.sequence(cost.get("attempts"))) or None
+        counted = None
     return "–" if counted is None else f"{plain.finite(counted):.0f}"
 
 

@@ -177,6 +177,15 @@ class Controller:
                 "[runherd] no target was asked for: an included Snakefile has no default target. Type `snakemake all`, or"
                 " use it by `module` and `use rule * from` (runherd init writes that)", file=sys.stderr,
             )  # fmt: skip
+        for problem in self._unknown_targets():
+            print(f"[runherd] {problem}", file=sys.stderr)
+
+    def _unknown_targets(self) -> list[Any]:
+        """What was meant by targets that no rule makes: Snakemake itself only says that there is none."""
+        from runherd.plan.targets import unknown
+
+        strange = [t for t in self.targets() if not self.workflow.is_rule(t) and not Path(t).exists()]
+        return [problem for target in strange if (problem := unknown(self.draft.plan, target))]
 
     # -- leaving -----------------------------------------------------------------
     def leave(self) -> None:
