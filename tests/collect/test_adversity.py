@@ -480,3 +480,22 @@ def test_broken_reader_of_another_package(work: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(formats.BUILT_IN, "theirs", lambda *_: 1 / 0)
     got = take(BY_NAME["per_item"], work, collect={"format": "theirs"})
     assert got.missing == "result.json is not well-formed theirs: ZeroDivisionError: division by zero"
+
+
+def test_file_that_cannot_be_read(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of files that nobody named, one that is not to be read, or is gone since, does not hide the others; a named one is told."""
+    from runherd.collect import search
+
+    BY_NAME["per_item"].lay(work)
+    (work / "newer.json").write_text("{}")
+    know = search.know
+
+    def denied(path: Path) -> str | None:
+        if path.name == "newer.json":
+            raise PermissionError(13, "Permission denied")
+        return know(path)
+
+    monkeypatch.setattr(search, "know", denied)
+    assert take(BY_NAME["per_item"], work).complete
+    got = collect({}, work, work / "log", 0.0, work / "newer.json", record_dir=work.parent)
+    assert got.missing == "newer.json cannot be read: Permission denied"

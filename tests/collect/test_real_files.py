@@ -143,6 +143,7 @@ def test_lightning_restart(tmp_path: Path) -> None:
     assert [(r["step"], r["epoch"]) for r in curve if "val/loss" in r] == [(15, 0), (31, 1), (47, 2), (63, 3)]
     assert got.model == "tiny-line" and rules(got) == {"no_end_mark"}
     assert len(got.sources) == 2
+    assert str(got.checkpoint).endswith("version_1/checkpoints/epoch=3-step=64.ckpt")
 
 
 def test_lightning_plain_and_nan(tmp_path: Path) -> None:

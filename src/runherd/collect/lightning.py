@@ -54,7 +54,9 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         reading.metrics.update({k: v for k, v in point.items() if k not in ("step", "epoch")})
     if odd:
         reading.findings.append(not_finite(odd))
-    reading.missing = cut or _behind(points, path, reading.files)
+    step, checkpoint = _saved(reading.files)
+    reading.checkpoint = str(checkpoint) if checkpoint else None
+    reading.missing = cut or _behind(points, path, step)
     reading.model = _model(path.parent / "hparams.yaml")
     return reading
 
@@ -100,12 +102,18 @@ def _step(point: Point) -> int | float | None:
     return point.get("step", point.get("epoch"))
 
 
-def _behind(points: list[Point], path: Path, files: list[Path]) -> str | None:
+def _saved(files: list[Path]) -> tuple[int, Path | None]:
+    """The highest step that a checkpoint beside the files names, and that checkpoint."""
+    places = (f.parent / "checkpoints" for f in files)
+    found = [p for place in places if place.is_dir() for p in place.iterdir()]
+    steps = [(int(m[1]), str(p), p) for p in found if (m := _STEP.search(p.name))]
+    step, _, path = max(steps, default=(0, "", None))
+    return step, path
+
+
+def _behind(points: list[Point], path: Path, saved: int) -> str | None:
     """A checkpoint later than the last row means that rows are missing: the tool writes them all at its end."""
     steps = sorted({s for p in points if (s := p.get("step")) is not None})
-    places = [f.parent / "checkpoints" for f in files]
-    names = [p.name for place in places if place.is_dir() for p in place.iterdir()]
-    saved = max((int(m[1]) for name in names if (m := _STEP.search(name))), default=0)
     last = steps[-1] if steps else -1
     apart = max((b - a for a, b in pairwise(steps)), default=LOG_EVERY)
     if saved - 1 - last <= apart:

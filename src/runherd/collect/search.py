@@ -64,10 +64,13 @@ def find(place: Path, work_dir: Path, request: Request) -> Found:
 
 def _offer(path: Path, wanted: str) -> list[tuple[str, Path]]:
     """The file with the format that it is in; with a format that was asked for, any file may have it, if need be."""
-    name = know(path)
-    if wanted != "auto":
-        return [(wanted if name == wanted else "", path)]
-    return [(name, path)] if name and _looks_like_result(path, name) else []
+    try:
+        name = know(path)
+        if wanted != "auto":
+            return [(wanted if name == wanted else "", path)]
+        return [(name, path)] if name and _looks_like_result(path, name) else []
+    except OSError:
+        return []  # gone since, or not to be read: one of many that nobody named
 
 
 def _named(path: Path, wanted: str, request: Request) -> Found:
@@ -158,8 +161,14 @@ def _candidates(folder: Path) -> list[Path]:
     """Return, newest first, the files in a folder that could hold a result."""
     if not folder.is_dir():
         return []
-    files = [p for p in folder.rglob("*") if p.is_file() and _may_hold_results(p) and not _doubles(p, folder)]
-    return sorted(files, key=lambda p: p.stat().st_mtime, reverse=True)[:MOST_FILES]
+    dated = []
+    for path in folder.rglob("*"):
+        if _may_hold_results(path) and path.is_file() and not _doubles(path, folder):
+            try:
+                dated.append((path.stat().st_mtime, str(path), path))
+            except OSError:
+                continue  # gone since
+    return [path for _, _, path in sorted(dated, reverse=True)[:MOST_FILES]]
 
 
 def _doubles(path: Path, folder: Path) -> bool:
