@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +102,40 @@ def test_a_wrong_name_is_not_healthy(tmp_path: Path, capsys: pytest.CaptureFixtu
     """Files that are not there (a typing error): UNKNOWN, exit 5, never HEALTHY."""
     assert main([str(tmp_path / "X.json"), "--log", str(tmp_path / "nope.log"), "--expected", "9"]) == 5
     assert capsys.readouterr().out.startswith("[Monitor] UNKNOWN | nothing of it can be seen")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "missing", "locked"])
+def test_a_log_that_cannot_be_read(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """A folder, a pipe without a writer, no file, no right to read: told as a sign, at once, without a traceback."""
+    log = tmp_path / "Y 'ü'.log"
+    if kind == "folder":
+        log.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(log)
+    elif kind == "locked":
+        log.write_text("step 1/9\n")
+        log.chmod(0)
+        if os.access(log, os.R_OK):
+            pytest.skip("this user may read everything")
+    assert main([str(tmp_path / "X.json"), "--log", str(log), "--pid", str(sleeper.pid)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("[Monitor] HEALTHY\n  sign:    the log ") and str(log) in out
+
+
+def test_a_result_that_is_no_file(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """A pipe under the name of a result, or of a training tool's file, is not waited for."""
+    for name in ("X.json", "X.jsonl", "metrics.csv", "trainer_state.json"):
+        os.mkfifo(tmp_path / name)
+        assert main([str(tmp_path / name), "--pid", str(sleeper.pid)]) == 0
+
+
+def test_a_reader_that_leaves(files: tuple[Path, Path], sleeper: subprocess.Popen[bytes]) -> None:
+    """`monitor --follow | head -1`: it ends, without a word on stderr."""
+    words = f"{sys.executable} '{SCRIPT}' --log \"$0\" --pid {sleeper.pid} --follow --interval 0.05 | head -1"
+    done = subprocess.run(["sh", "-c", words, str(files[1])], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.startswith("[Monitor] HEALTHY") and not done.stderr
 
 
 def test_a_restart_without_act_is_a_mistake(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

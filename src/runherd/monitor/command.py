@@ -248,6 +248,9 @@ def main(argv: list[str] | None = None) -> int:
         return run(parser.parse_args(argv))
     except KeyboardInterrupt:
         return exitcodes.RUNNING
+    except BrokenPipeError:  # as of `| head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exitcodes.OK
     except Exception as error:
         from runherd.errors import UserError
 

@@ -82,6 +82,7 @@ class Evidence:
     gpu: tuple[tuple[float, float], ...] = ()  #: (time, utilisation in percent), oldest first
     endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
     wandb: dict[str, Any] | None = None  #: what W&B says, see `wandb.ask`
+    unread: tuple[str, ...] = ()  #: logs that were named and could not be read, and why
     limits: Limits = field(default_factory=Limits)
 
     def is_unfinished(self) -> bool:

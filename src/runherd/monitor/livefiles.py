@@ -42,6 +42,8 @@ def empty() -> dict[str, Any]:
 def update(path: str, state: dict[str, Any]) -> None:
     """Read what is new in `path` into `state`. Raises `OSError`, and `ValueError` for a broken file."""
     reader = _reader(os.path.basename(path))
+    if not os.path.isfile(path):
+        raise ValueError("not a regular file")
     with open(path, "rb") as f:
         stat = os.fstat(f.fileno())
         identity = [stat.st_dev, stat.st_ino]

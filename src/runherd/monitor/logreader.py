@@ -8,9 +8,11 @@ blocks of 1 MiB, and lines of any length.
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from collections.abc import Iterator
+from stat import S_ISREG
 from typing import Any, NamedTuple
 
 BLOCK = 1 << 20
@@ -33,10 +35,10 @@ def read_new(path: str, state: dict[str, Any]) -> Iterator[Block]:
     `state` is {} at first. Keys of use to a reader: size, mtime, consumed
     (bytes read over all files), skipped (bytes passed over), events (a list of
     "rotated", "truncated", "replaced", emptied by the caller). A missing file
-    yields nothing. Raises `OSError` for one that cannot be read.
+    yields nothing. Raises `OSError` for one that cannot be read, as a folder or a pipe.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would wait for its writer
     except FileNotFoundError:
         state["missing"] = True
         return
@@ -49,6 +51,8 @@ def read_new(path: str, state: dict[str, Any]) -> Iterator[Block]:
 
 def _continue(path: str, fd: int, state: dict[str, Any]) -> Iterator[Block]:
     stat = os.fstat(fd)
+    if not S_ISREG(stat.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", path)
     state["size"], state["mtime"] = stat.st_size, stat.st_mtime
     identity = [stat.st_dev, stat.st_ino]
     if "offset" not in state:

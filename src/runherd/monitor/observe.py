@@ -119,6 +119,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         gpu=tuple((t, u) for t, u in memory.get("gpu", ())),
         endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
         wandb=memory.get("wandb"),
+        unread=_unread(target, memory["logs"]),
         limits=target.limits,
     )
 
@@ -142,16 +143,32 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
     catalogue = None
     for path in target.logs:
         state = states.setdefault(path, {})
-        for block in logreader.read_new(path, state):
-            if catalogue is None:
-                catalogue = _catalogue(target.spec)
-            position = memory.get("read", 0)
-            memory["read"] = position + len(block.data)
-            scan.scan(logreader.Block(position, block.data), counters, catalogue, target.progress)
+        try:
+            for block in logreader.read_new(path, state):
+                if catalogue is None:
+                    catalogue = _catalogue(target.spec)
+                position = memory.get("read", 0)
+                memory["read"] = position + len(block.data)
+                scan.scan(logreader.Block(position, block.data), counters, catalogue, target.progress)
+            state.pop("error", None)
+        except OSError as error:
+            state["error"] = error.strerror or str(error)
         if not state.get("missing") and "mtime" in state:
             this = clockset.log_age(state, now)
             age = this if age is None else min(age, this)
     return age
+
+
+def _unread(target: Target, states: dict[str, Any]) -> tuple[str, ...]:
+    """The logs that somebody named and that could not be read; a run of ours has one as soon as it is launched."""
+    found = []
+    for path in target.logs:
+        state = states.get(path, {})
+        if state.get("error"):
+            found.append(f"{path} cannot be read: {state['error']}")
+        elif state.get("missing") and target.folder is None:
+            found.append(f"{path} is not there")
+    return tuple(found)
 
 
 def _catalogue(spec: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterable
+from stat import S_ISREG
 from typing import Any
 
 from runherd.monitor import itemcount
@@ -39,6 +40,8 @@ def peek(path: str, memory: dict[str, Any]) -> Result | None:
         stat = os.stat(path)
     except OSError:
         memory.clear()
+        return None
+    if not S_ISREG(stat.st_mode):
         return None
     stamp = [stat.st_ino, stat.st_size, stat.st_mtime_ns]
     if memory.get("stamp") != stamp or "counted" not in memory:

@@ -36,6 +36,7 @@ def signs(
     monitor = spec.get("monitor") or {}
     declared = declared_schedule(monitor.get("lr") or {}, spec.get("params") or {})
     found = {
+        "LOG": f"the log {'; the log '.join(e.unread)}" if e.unread else None,
         "COUNT": e.disagreement,
         "SAME_ANSWER": _same_answer(e),
         "PLACEHOLDERS": _placeholders(e),

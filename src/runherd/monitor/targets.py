@@ -27,7 +27,7 @@ def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
     if not found:
         from runherd.errors import fail
 
-        hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N"
+        hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N; all runs: runherd status"
         raise fail("nothing to look at", hint=hint)
     return found
 
