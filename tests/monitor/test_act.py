@@ -224,15 +224,17 @@ def test_a_stale_program_is_stopped_and_started_again(foreign: Foreign) -> None:
 
 
 def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
-    """Stale a second time in a row: stopped, not started a third time, and not later either."""
+    """Stale a second time in a row: stopped with all that the restart started, not started again, nor later either."""
     process = foreign.start()
-    words = ("--pid", str(process.pid), "--act", "--restart", foreign.restart)
+    restart = f"(setsid sleep 601 &); {foreign.restart}"  # something that leaves the tree
+    words = ("--pid", str(process.pid), "--act", "--restart", restart)
     for after in (0, 1300, 30):
         foreign.look(*words, after_s=after)
     foreign.until(lambda: foreign.count() == 2)
     for after in (0, 1300, 30):
         code, out = foreign.look(*words, after_s=after)
     assert code == 4 and "the same failure 2 times in a row" in out
+    assert not any(_words(p)[:2] == [b"sleep", b"601"] for p in processes.pids())
     code, out = foreign.look(*words, after_s=30)
     assert code == 4 and "it was stopped and is not started again" in out
     assert foreign.count() == 2
@@ -388,7 +390,11 @@ def test_json_tells_process_and_act(foreign: Foreign) -> None:
 
 
 def _is(pid: int, program: Path) -> bool:
+    return os.fsencode(program) in _words(pid)
+
+
+def _words(pid: int) -> list[bytes]:
     try:
-        return os.fsencode(program) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
-        return False
+        return []

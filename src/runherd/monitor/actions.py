@@ -116,7 +116,7 @@ def on_foreign(
         assert target.pid is not None
         said = f"stopping process {target.pid}: {judgement.state}: {judgement.sentence}"
         note_action(target.logs[0], said)
-        _end(target.pid)
+        _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
     if decision.resume is None:
         note_action(target.logs[0], f"stopped; not started again: {decision.why}")
         memory["stopped"] = decision.why if decision.final else None
@@ -175,16 +175,19 @@ def _ancestors() -> set[int]:
     return found
 
 
-def _end(pid: int) -> None:
-    """End a process and what is below it: SIGTERM, a grace for its checkpoint, SIGKILL."""
+def _end(pid: int, token: str) -> None:
+    """End a process and what is below it: SIGTERM, a grace for its checkpoint, SIGKILL.
+
+    `token` is that of a restart of ours, by which also what has left its tree is found; else empty.
+    """
     root = processes.identify(pid)
-    members = [*([root] if root else []), *processes.tree("", [pid])]
+    members = [*([root] if root else []), *processes.tree(token, [pid])]
     for who in members:
         processes.send(who, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_S
     for who in members:
         processes.wait_gone(who, max(0.0, deadline - time.monotonic()))
-    for who in members:
+    for who in {*members, *(processes.tree(token) if token else ())}:
         if processes.life(who) is Life.ALIVE:
             processes.send(who, signal.SIGKILL)
             processes.wait_gone(who, 1.0)

@@ -1,6 +1,6 @@
-"""One look at a run: ``python -m runherd.monitor.look RUN_DIR`` prints one JSON judgement.
+"""One look at a run; ``python -m runherd.monitor.look RUN_DIR`` prints it as one JSON judgement.
 
-For the supervisor, which starts it when there is something to look at.
+The supervisor's short-lived step (`lifecycle.look`) and `runherd monitor` look this way.
 """
 
 # os functions keep the start short
