@@ -105,6 +105,24 @@ def test_progress_of_training_tools(tmp_path: Path) -> None:
     assert (got["done"], got["expected"]) == (50, 200)
 
 
+@pytest.mark.parametrize("named", ["logs", "logs/**/metrics.csv", "{base}/elsewhere 'x' [[]lr=1]/logs"])
+def test_progress_where_results_are_collected_from(tmp_path: Path, named: str) -> None:
+    """`collect.path`, relative or absolute, folder or pattern: its files tell the steps; an older run's do not."""
+    run, base = tmp_path / "R001", tmp_path / "elsewhere 'x' [lr=1]"
+    (run / "attempts" / "1").mkdir(parents=True)
+    (run / "attempts" / "1" / "command.json").write_text(json.dumps({"result_path": str(base / "result.json")}))
+    data = {"collect": {"path": named.format(base=tmp_path)}}
+    (run / "spec.json").write_text(json.dumps({"run_id": "R001", "data": data}))
+    for name, step, age_s in (("version_0", 90, 5000), ("version_1", 20, 0)):
+        path = base / "logs" / name / "metrics.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"step,loss\n{step},0.5\n")
+        os.utime(path, (path.stat().st_mtime - age_s,) * 2)
+    assert tick(str(run), alive=True)["done"] == 20
+    (base / "logs" / "version_1" / "metrics.csv").unlink()
+    assert tick(str(run), alive=True)["done"] is None
+
+
 def test_placeholders_of_a_result(tmp_path: Path) -> None:
     """What programs write where a call failed is counted, whatever it is wrapped in; true answers with such words are not."""
     placeholders = ["Failed to obtain answer via API.", "[VLM error]", "N/A", "<none>", "Error: timeout", "content_filter"]

@@ -40,9 +40,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         attempt=attempt,
         logs=(log, *screen_log(run_dir, monitor.get("screen"), log)),
         results=(result, f"{stem}_checkpoint.json"),
-        progress_files=progressfiles.find(
-            (os.path.join(run_dir, "work"), os.path.join(run_dir, "checkpoint"))
-        ),
+        progress_files=_progress_files(run_dir, data, result),
         expected=_whole(data.get("expected")),
         pid=program.pid if program else None,
         start_ticks=program.start_ticks if program else None,
@@ -76,6 +74,25 @@ def screen_log(run_dir: str, name: str | None, log: str) -> tuple[str, ...]:
     except (UserError, OSError):
         pass
     return () if os.path.realpath(log) == os.path.realpath(kept) else (kept,)
+
+
+def _progress_files(run_dir: str, data: dict[str, Any], result: str) -> tuple[str, ...]:
+    """What training tools write below the run's own folders, and where `collect.path` says that its results are."""
+    work = os.path.join(run_dir, "work")
+    found = progressfiles.find((work, os.path.join(run_dir, "checkpoint")))
+    named = (data.get("collect") or {}).get("path")
+    if not isinstance(named, str) or not named:
+        return found
+    from glob import escape, glob
+
+    born = _birth(os.path.join(run_dir, "attempts", "1"))
+    bases = {escape(base) for base in (work, os.path.dirname(result))}
+    places = [p for base in bases for p in glob(os.path.join(base, named), recursive=True)]
+    files = [p for p in places if progressfiles.is_progress_file(os.path.basename(p))]
+    files += progressfiles.find(tuple(p for p in places if os.path.isdir(p)))
+    dated = {p: os.path.getmtime(p) for p in (*found, *files) if os.path.exists(p)}
+    fresh = {p: at for p, at in dated.items() if p in found or at + 1 >= born}
+    return tuple(sorted(fresh, key=lambda p: -fresh[p]))
 
 
 def _baseline(run_dir: str, data: dict[str, Any]) -> str | None:
