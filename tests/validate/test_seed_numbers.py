@@ -178,3 +178,22 @@ def test_placeholders_in_brackets_and_quotes(text: str, hidden: bool) -> None:
     tally.item({"id": 1, "response": text, "correct": False})
     tally.finish()
     assert bool(tally.placeholders) is hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("[VLM error]", True),
+        ("[no response]", True),
+        ("N/A", True),
+        ("as an AI model (v.2) I cannot", True),
+        *((word, False) for word in ("Paris", "Rome", "Madrid", "London", "none of these", "8", "a b", "V")),
+    ],
+)
+def test_declared_placeholders_are_texts(text: str, hidden: bool) -> None:
+    """Declared placeholders, the shipped ones with their brackets too, are texts and not patterns: "Paris" is an answer."""
+    shipped = ("Failed to obtain answer", "N/A", "[VLM error]", "[no response]", "as an AI model (v.2)")
+    tally = Tally(placeholders=shipped)
+    tally.item({"id": 1, "response": text, "correct": True, "task_type": "T"})
+    tally.finish()
+    assert bool(tally.placeholders) is hidden

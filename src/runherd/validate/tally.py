@@ -54,7 +54,7 @@ class Tally:
         self.tasks: dict[str, Task] = {}
         self._leak = leak
         self._is_placeholder = re.compile(
-            WRAPPED + "(?:" + "|".join((*PLACEHOLDERS, *placeholders)) + ")", re.IGNORECASE
+            WRAPPED + "(?:" + "|".join((*PLACEHOLDERS, *map(re.escape, placeholders))) + ")", re.IGNORECASE
         ).match
         self._known: dict[str, bool] = {}
         self._ids = array("q")
