@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runherd.plan.requests import Due, Held, Settled, want
+from runherd.plan.requests import Due, Held, Settled, Want, rerun_in_vain, want
 from runherd.plan.summary import Summary
 
 NEW = Summary()
@@ -72,3 +72,19 @@ def test_message_says_how_to_go_on(cell: str, summary: Summary, word: str) -> No
     """A row that is not launched says why, and the next thing to type."""
     found = want("R1", cell, summary)
     assert not isinstance(found, Due) and found.message is not None and word in found.message
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Due(1, "continue"), "is at work: it is attached to, and rerun=R1 does nothing"),
+        (Held("DONE before runherd came"), "no record of ours to repeat"),
+        (Due(2, "rerun"), None),
+        (Due(1, "first"), None),
+        (Settled("done"), None),
+    ],
+)
+def test_a_rerun_that_does_nothing_is_said(found: Want, words: str | None) -> None:
+    """A rerun by name of a run at work, or of one without a record, says so; one that happens does not."""
+    said = rerun_in_vain("R1", found)
+    assert said is None if words is None else words in (said or "")

@@ -119,6 +119,32 @@ def test_a_rerun_asked_for_once_is_done_once(make: Make) -> None:
     ends_well(project, {"R001": 1, "R002": 2, "R003": 1})
 
 
+def test_a_rerun_of_a_run_at_work_says_that_it_does_nothing(make: Make) -> None:
+    """`--config rerun=R001` while R001 trains: beside the controller it is not handed over, after it only attached to."""
+    project = at_work(make, [Row("R001")])
+    assert "--config says was not handed over" in project.snakemake("--config", "rerun=R001").failed().text
+    assert "--config says was not handed over" not in project.snakemake().failed().text
+    project.runherd("stop").ok()
+    project.start("--config", "rerun=R001")
+    project.until(lambda: "rerun=R001 does nothing" in project.said(project.started[1]), "it is said")
+    project.unask("R001", "hold")
+    assert project.started[1].wait(60) == 0
+    assert project.launches() == {"R001": 1}
+
+
+def test_a_rerun_of_a_grid_row_is_done_once(make: Make) -> None:
+    """All sub-runs of a grid row are repeated; the controller that begins anew repeats none of them once more."""
+    project = make([Row("G"), Row("R001")], runs={"G": {"grid": {"seeds": [1, 2]}}})
+    project.snakemake("run_G").ok()
+    project.ask("R001", "hold")
+    project.start("--config", "rerun=G")
+    project.ready("R001")
+    project.until(lambda: project.cell("G") == "DONE" and project.launches()["G[seed=2]"] == 2, "both are repeated")
+    project.add_row(Row("R002"))  # makes the controller begin anew
+    project.until(lambda: project.cell("R002") == "DONE", "the added row is done")
+    ends_well(project, {"G[seed=1]": 2, "G[seed=2]": 2, "R001": 1, "R002": 1})
+
+
 def test_a_queued_row_set_to_skip_is_never_launched(make: Make) -> None:
     """SKIP also takes back a row that waits for the stage before."""
     project = at_work(make, [Row("R001"), Row("R002", "M1"), Row("R003", "M1")])

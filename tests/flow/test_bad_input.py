@@ -152,6 +152,19 @@ def test_config_values_that_yaml_reads_otherwise(make: Make) -> None:
     assert "R404" in refused(project, "--config", "rerun=R404", dry=False)
 
 
+@pytest.mark.parametrize("key", ["rerun", "stage", "tracker", "set", "stale", "accept_drift"])
+def test_config_key_without_a_value(make: Make, key: str) -> None:
+    """`--config rerun=` (an empty shell variable, say) is refused, not taken for nothing."""
+    assert f"--config {key}= has no value" in refused(make([Row("R001")]), "--config", f"{key}=", dry=False)
+
+
+def test_rerun_of_a_row_that_has_no_record(make: Make) -> None:
+    """A row that was DONE before runherd came has nothing to repeat: said, and nothing is launched."""
+    project = make([Row("R001", status="DONE"), Row("R002", status="SKIP")])
+    said = project.snakemake("-n", "--config", "rerun=R001,R002").text
+    assert "R001: rerun=R001 does nothing" in said and "R002: rerun=R002 does nothing" in said
+
+
 @pytest.mark.parametrize("need", ["R404", "R003", "R002"], ids=["unknown", "later-stage", "itself"])
 def test_needs_that_cannot_be_met(make: Make, need: str) -> None:
     """A need that is no row, of a later stage, or in a circle."""

@@ -76,7 +76,7 @@ def start_controller(args: argparse.Namespace) -> int:
     layout = Layout(root)
     refuse_unknown(root, args)
     if locks.is_held(layout.controller_lock()):
-        print(hand_over(layout, args.targets))
+        print(hand_over(layout, args.targets, settings=bool(args.config)))
         return exitcodes.RUNNING
     argv = [sys.executable, "-m", "snakemake", *args.targets, *own]
     if args.workflow_profile:

@@ -10,6 +10,10 @@ from runherd.errors import Problem, UserError, did_you_mean
 
 KEYS = ("tracker", "stage", "set", "rerun", "stale", "accept_drift")
 STALE = ("stop", "keep", "rerun")
+VALUES = {
+    "tracker": "the tracker's file", "stage": "one stage", "set": "key=value; key=value", "rerun": "run ids, with commas",
+    "stale": ", ".join(STALE), "accept_drift": "keys, with commas",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ def from_config(config: Mapping[str, Any]) -> Options:
             )
     for key in KEYS:
         value = config.get(key)
+        if key in config and (value is None or value == ""):
+            problems.append(Problem(f"--config {key}= has no value", allowed=VALUES[key], hint="give one, or leave it out"))
         if value is not None and not isinstance(value, str):
             problems.append(
                 Problem(

@@ -72,6 +72,19 @@ def want(
     return Settled(ended)
 
 
+def rerun_in_vain(run_id: str, found: Want) -> str | None:
+    """What to say of a rerun that was asked for by name and does not follow from `found`; None where it does."""
+    match found:
+        case Due(_, "continue"):
+            return (
+                f"{run_id} is at work: it is attached to, and rerun={run_id} does nothing. To have it from scratch:"
+                f" runherd cancel {run_id}, then ask again"
+            )
+        case Held():
+            return f"{run_id}: rerun={run_id} does nothing, as there is no record of ours to repeat. Set TODO to launch it"
+    return None
+
+
 def _without_record(run_id: str, cell: str, conditional: bool) -> Want:
     if cell == "TODO":
         if conditional:

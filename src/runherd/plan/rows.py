@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ def _plan(
     row, run_id, summary = item.row, item.run_id, summaries[item.run_id]
     stage = row.stage or stages.UNNAMED
     want = _want(draft, item, summaries, options, typed)
+    in_vain = requests.rerun_in_vain(run_id, want) if _asked_to_rerun(item, options, summary) else None
     if options.stage is not None and stage != options.stage:
         want = _outside(want, summary)
     problem = None
@@ -58,31 +59,37 @@ def _plan(
     )  # fmt: skip
     match want:
         case requests.Held(message):
-            return replace(run, message=message), problem
+            return replace(run, message=in_vain or message), problem
         case requests.Settled(_, message):
             return replace(run, message=message, validate_due=_unpublished(draft.layout, run)), problem
         case requests.Due(gen, mode):
-            return _due(draft, item, replace(run, gen=gen, mode=mode, ended=None), options), problem
+            run = replace(run, gen=gen, mode=mode, ended=None, message=in_vain)
+            return _due(draft, item, run, options), problem
 
 
 def _want(
     draft: Draft, item: Item, summaries: Mapping[str, Summary], options: Options, typed: Collection[str]
 ) -> requests.Want:
-    summary, names = summaries[item.run_id], [item.run_id, *([item.input.parent] if item.input.parent else [])]
+    summary, names = summaries[item.run_id], _names(item)
     named = any(f"{kind}_{encode_id(n)}" in typed for n in names for kind in ("run", "validate", "dryrun"))
     needs = _needs(draft, item, options) if summary.cls == "NEED_FAILED" else ()
     return requests.want(
-        item.run_id, item.row.status.name, summary, rerun=_reruns(options, summary, names),
+        item.run_id, item.row.status.name, summary, rerun=(item.run_id,) if _asked_to_rerun(item, options, summary) else (),
         conditional=item.row.priority.name == "CONDITIONAL" and not named,
         needs_open=any(_open(draft.items[n], summaries[n]) for n in needs if n in draft.items),
         group_at_work=any(summaries[s].gen for s in item.siblings),
     )  # fmt: skip
 
 
-def _reruns(options: Options, summary: Summary, names: Sequence[str]) -> tuple[str, ...]:
+def _names(item: Item) -> list[str]:
+    """What a person may call an item: its id, or that of its whole grid row."""
+    return [item.run_id, *([item.input.parent] if item.input.parent else [])]
+
+
+def _asked_to_rerun(item: Item, options: Options, summary: Summary) -> bool:
     """The rerun asked for on the command line opens one generation, however often that line is read again."""
-    asked = any(n in options.rerun for n in names)
-    return (names[0],) if asked and summary.gen < options.rerun_gens.get(names[0], summary.gen + 1) else ()
+    asked = any(name in options.rerun for name in _names(item))
+    return asked and summary.gen < options.rerun_gens.get(item.run_id, summary.gen + 1)
 
 
 def _outside(want: requests.Want, summary: Summary) -> requests.Want:

@@ -129,7 +129,7 @@ class Controller:
     def _take_over(self) -> None:
         self._fd = locks.try_lock(self.layout.controller_lock())
         if self._fd is None:
-            raise Refused(hand_over(self.layout, self.targets()))
+            raise Refused(hand_over(self.layout, self.targets(), settings=bool({"--config", "-C"} & {*sys.argv})))
         locks.sign(self._fd)
         self.at_work = True
         persistence = self.workflow.persistence
@@ -243,8 +243,8 @@ class Controller:
         """The generation that stands for each rerun of the command line."""
         from runherd.plan.options import from_config
 
-        gens = {r.run_id: r.gen for r in self.draft.plan.runs}
-        return {run_id: gens[run_id] for run_id in from_config(self.workflow.config).rerun if run_id in gens}
+        asked = from_config(self.workflow.config).rerun
+        return {r.run_id: r.gen for r in self.draft.plan.runs if r.run_id in asked or r.parent in asked}
 
     def _tracker_asks_for_more(self) -> bool:
         """True when the tracker now asks for a step that is not in our plan, or no longer for one that is.
@@ -307,8 +307,21 @@ LOOKING = {
 }  # fmt: skip
 
 
-def hand_over(layout: Layout, targets: Sequence[str]) -> str:
-    """Leave targets for the controller that is at work; returns what to tell the person."""
+def hand_over(layout: Layout, targets: Sequence[str], *, settings: bool = False) -> str:
+    """Leave targets for the controller that is at work; returns what to tell the person.
+
+    `settings`: that the person gave `--config`, which is not handed over.
+    """
+    words = _handed(layout, targets)
+    return words + (f" {NOT_HANDED}" if settings else "")
+
+
+NOT_HANDED = (
+    "What --config says was not handed over: for that, runherd stop (the runs go on), and start again with it."
+)
+
+
+def _handed(layout: Layout, targets: Sequence[str]) -> str:
     who = locks.holder(layout.controller_lock())
     pid = f"pid {who.pid} on {who.host}" if who else "another process"
     if targets:
