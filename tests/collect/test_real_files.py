@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -177,6 +178,18 @@ def test_lightning_cut_line(tmp_path: Path, version: int, refused: bool) -> None
     said = f"the last line of version_{version}/metrics.csv is cut"
     assert [f.message for f in got.findings if f.rule == "cut"] == [said]
     assert got.missing == (said if refused else None)
+
+
+def test_lightning_after_an_earlier_run(tmp_path: Path) -> None:
+    """Rows of a `version_K` from before this run are left out, and that is said: the curve begins where it went on."""
+    work = tmp_path / "work"
+    shutil.copytree(DATA / "lightning/restart", work)
+    for path in work.rglob("version_0/*"):
+        os.utime(path, (1000, 1000))
+    got = collect({}, work, work / "log", 2000.0, work / "none.json", record_dir=tmp_path)
+    assert got.complete and min(r["step"] for r in rows(got.curve)) == 33
+    [said] = [f.message for f in got.findings if f.rule == "older_parts"]
+    assert said.startswith("version_0/metrics.csv lie beside the result and are older")
 
 
 # -- lm-evaluation-harness --------------------------------------------------------------

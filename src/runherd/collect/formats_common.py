@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from runherd.collect.reading import Request
+from runherd.collect.findings import Finding
+from runherd.collect.reading import Reading, Request
 
 CLOCK_SLACK_S = 0.05  # a file system's time stamp may lag the clock by a tick
 
@@ -17,10 +17,15 @@ def is_fresh(path: Path, not_before: float) -> bool:
     return path.stat().st_mtime + CLOCK_SLACK_S >= not_before
 
 
-def fresh_siblings(path: Path, request: Request, wanted: Callable[[Path], bool]) -> list[Path]:
-    """Return the wanted files of the same folder that this run wrote, by name."""
-    found = (p for p in path.parent.iterdir() if p.is_file() and wanted(p))
-    return sorted(p for p in found if is_fresh(p, request.parts_since))
+def ours(paths: list[Path], chosen: Path, request: Request, reading: Reading) -> list[Path]:
+    """Return those of the parts of a result that this run wrote; those that are older are told of."""
+    kept = [p for p in paths if p == chosen or is_fresh(p, request.parts_since)]
+    left = [p for p in paths if p not in kept]
+    if left:
+        names = ", ".join(f"{p.parent.name}/{p.name}" for p in left[:5])
+        text = f"{names} lie beside the result and are older than this run: they were left out"
+        reading.findings.append(Finding("older_parts", "INFO", text, {"paths": [str(p) for p in left[:20]]}))
+    return kept
 
 
 def epoch(value: Any) -> float | None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from runherd.collect.findings import Finding
-from runherd.collect.formats_common import is_fresh
+from runherd.collect.formats_common import ours
 from runherd.collect.jsonstream import finite
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
 
@@ -38,7 +38,8 @@ def is_metrics(start: bytes) -> bool:
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read all versions that this run wrote; metrics are the last value of each column, rows go to the curve."""
-    reading = Reading(files=versions(path, request), end_mark=False)
+    reading = Reading(end_mark=False)
+    reading.files = ours(versions(path), path, request, reading)
     points: list[Point] = []
     cut: str | None = None  # of the last file: an earlier one was gone on from
     for file in reading.files:
@@ -61,14 +62,13 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     return reading
 
 
-def versions(path: Path, request: Request) -> list[Path]:
+def versions(path: Path) -> list[Path]:
     """Return the files of the same name in the `version_K` beside this one, the last attempt's at the end."""
     if not _VERSION.fullmatch(path.parent.name):
         return [path]
     numbered = {}
     for other in path.parent.parent.glob(f"version_*/{path.name}"):
-        version = _VERSION.fullmatch(other.parent.name)
-        if version and (other == path or is_fresh(other, request.parts_since)):
+        if version := _VERSION.fullmatch(other.parent.name):
             numbered[int(version[1])] = other
     return [numbered[k] for k in sorted(numbered)]
 

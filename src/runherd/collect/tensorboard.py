@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runherd.collect.findings import Finding
-from runherd.collect.formats_common import is_fresh
+from runherd.collect.formats_common import ours
 from runherd.collect.jsonstream import finite
 from runherd.collect.protowire import Malformed, fields, float32, float64, signed, text
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
@@ -198,18 +198,18 @@ def merge(files: list[File]) -> Series:
 
 
 def event_files(path: Path, request: Request) -> list[Path]:
-    """Return the event files of this run: those of the asked folder, or of the file's own, with those below it."""
+    """Return the event files of the asked folder, or of the file's own, with those below it."""
     asked = request.place
     base = asked if asked is not None and asked.is_dir() and path.is_relative_to(asked) else path.parent
-    found = [p for p in base.rglob("*") if p.is_file() and (".tfevents." in p.name or p == path)]
-    return sorted(p for p in found if p == path or is_fresh(p, request.parts_since))
+    return sorted(p for p in base.rglob("*") if p.is_file() and (".tfevents." in p.name or p == path))
 
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read all fresh event files of the folder and below; metrics are the last value of each tag."""
-    files = event_files(path, request)
-    loaded = [load(p) for p in files]
-    reading = Reading(files=files, end_mark=False, written_at=max((f.ended for f in loaded), default=0) or None)
+    reading = Reading(end_mark=False)
+    reading.files = ours(event_files(path, request), path, request, reading)
+    loaded = [load(p) for p in reading.files]
+    reading.written_at = max((f.ended for f in loaded), default=0) or None
     cut, odd, back = [f.path.name for f in loaded if f.cut], sum(f.odd for f in loaded), sum(f.back for f in loaded)
     if cut:
         said = f"{', '.join(cut)} ends within a record: the writer was killed, or is still writing"
