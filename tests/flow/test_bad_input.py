@@ -152,6 +152,20 @@ def test_config_values_that_yaml_reads_otherwise(make: Make) -> None:
     assert "R404" in refused(project, "--config", "rerun=R404", dry=False)
 
 
+def test_a_smoke_run_is_made_where_the_dry_run_is_skipped(make: Make) -> None:
+    """`dryrun.skip` is no word about `conformance.smoke`: its log is looked at, and a run that cannot be small says so."""
+    smoke = {"conformance": {"smoke": {"shows": ["loss"]}}, "dryrun": {"skip": "no time"}}
+    project = make([Row("R001")], runs={"R001": smoke})
+    project.runherd("preflight").ok()
+    project.configure({"R001": {**smoke, "conformance": {"smoke": {"shows": ["observe called"]}}}})
+    assert "R001: the smoke run's log does not show 'observe called'" in project.runherd("preflight").failed().text
+    project.configure({"R001": {**smoke, "command": ["{{ python }}", "program.py", "{{ run_id }}"]}})
+    assert "R001: its smoke run cannot be made: its command takes no limit" in project.runherd("preflight").failed().text
+    project.ask("R001", "dry-bug")
+    project.configure({"R001": smoke})
+    assert "warning: R001: the smoke run failed: exit code 1" in project.runherd("preflight").ok().text
+
+
 @pytest.mark.parametrize("key", ["rerun", "stage", "tracker", "set", "stale", "accept_drift"])
 def test_config_key_without_a_value(make: Make, key: str) -> None:
     """`--config rerun=` (an empty shell variable, say) is refused, not taken for nothing."""

@@ -307,7 +307,7 @@ class Conformance(Section):
     claims: list[Claim] | None = None
     """What the code must contain for the plan to be realised."""
     smoke: Smoke | None = None
-    """A one-item run whose log must show something."""
+    """A one-item run whose log must show something; it is made also where the dry-run is skipped."""
 
 
 class Diagnose(Section):

@@ -140,15 +140,28 @@ def _conformance(plan: Plan, layout: Layout, run: RunPlan, spec: Spec) -> Iterat
 
 
 def _smoke(layout: Layout, run: RunPlan, spec: Spec, shows: list[str], limit: int) -> Iterator[Finding]:
+    """A smoke run is a thing of its own: it is made also where the dry-run is skipped."""
     from runherd.steps import dry_run
 
-    small = replace(spec, data={**spec.data, "dryrun": {**(spec.data.get("dryrun") or {}), "limit": limit}})
-    at = Place(layout, run.run_id)
-    outcome = dry_run.attempt(at, small)
+    dryrun = {**(spec.data.get("dryrun") or {}), "limit": limit, "skip": None}
+    small = replace(spec, data={**spec.data, "dryrun": dryrun})
+    outcome = dry_run.attempt(Place(layout, run.run_id), small)
+    if outcome.get("skipped"):
+        why = f"{cannot_be_small(small)}".partition(";")[0]
+        yield Finding(
+            "conformance", f"{run.run_id}: its smoke run cannot be made: {why}", run.run_id,
+            hint="give `dryrun.command`, or use {{ limit }} in its command",
+        )  # fmt: skip
+        return
     log = Path(str(outcome.get("log") or ""))
     text = log.read_text(errors="replace") if log.is_file() else ""
-    for missing in conformance.smoke_misses(text, shows):
-        yield Finding("conformance", f"{run.run_id}: the smoke run's log does not show {missing!r}", run.run_id)
+    missing = conformance.smoke_misses(text, shows)
+    for pattern in missing:
+        yield Finding("conformance", f"{run.run_id}: the smoke run's log does not show {pattern!r}", run.run_id)
+    if not outcome["passed"]:
+        yield Finding(
+            "conformance", f"{run.run_id}: the smoke run failed: {outcome.get('reason')}", run.run_id, stops=bool(missing)
+        )
 
 
 def _of_place(plan: Plan, layout: Layout, by_run: dict[str, Spec]) -> Iterator[Finding]:
