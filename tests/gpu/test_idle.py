@@ -79,13 +79,13 @@ import json, sys, time
 from pathlib import Path
 from runherd.monitor.command import main
 state, pid, log, gpu, busy = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4].split(), json.loads(sys.argv[5])
-real = time.time
+real, steady = time.time, time.clock_gettime
 for i, (util, on) in enumerate(busy):
     procs = f"procs={pid}:1048576" if on else "procs=1:1048576"
     devices = [f"gpu uuid=GPU-00aa index=0 util={util} total=85899345920 used=0 {procs}"]
     devices.append("gpu uuid=GPU-11bb util=99 total=85899345920 used=0 procs=1:1048576")
     Path(state).write_text("\\n".join(devices) + "\\n")
-    time.time = lambda i=i: real() + 30 * i
+    time.time, time.clock_gettime = lambda i=i: real() + 30 * i, lambda which, i=i: steady(which) + 30 * i
     main(["--log", log, "--pid", pid, "--json", *gpu])
 """
 

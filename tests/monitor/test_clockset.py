@@ -65,3 +65,18 @@ def test_small_steps_and_boots_are_no_setting() -> None:
     assert memory["moved"] == {"time": 100.0}
     assert clockset.settle(memory, 9030.0 + 3600.0, 35.0) == 3600.0
     assert memory["moved"] == {"time": 3700.0}
+
+
+def test_all_that_is_remembered_moves_along() -> None:
+    """Suspicions, samples, a restart that is due and what W&B said keep their distance from now."""
+    memory = {
+        "clock": [1000.0, 50.0], "gpu": [[900.0, 0.0]], "endpoint": [[990.0, False]], "history": [[800.0, 3]],
+        "judgement": {"suspected": {"STALE": {"looks": 1, "since": 995.0, "at": 995.0}}},
+        "restart": {"not_before": 1100.0, "reason": "api_quota"}, "wandb": {"at": 980.0, "step_at": None},
+    }  # fmt: skip
+    assert clockset.settle(memory, 1010.0 - DAY_S, 60.0) == -DAY_S
+    assert memory["gpu"] == [[900.0 - DAY_S, 0.0]] and memory["endpoint"] == [[990.0 - DAY_S, False]]
+    assert memory["history"] == [[800.0 - DAY_S, 3]]
+    assert memory["judgement"] == {"suspected": {"STALE": {"looks": 1, "since": 995.0 - DAY_S, "at": 995.0 - DAY_S}}}
+    assert memory["restart"] == {"not_before": 1100.0 - DAY_S, "reason": "api_quota"}
+    assert memory["wandb"] == {"at": 980.0 - DAY_S, "step_at": None}

@@ -24,8 +24,13 @@ def settle(memory: dict[str, Any], now: float, steady: float) -> float:
     moved = memory.get("moved") or {}
     if moved.get("time") is not None:
         moved["time"] += jump
-    for point in memory.get("history") or ():
+    for point in (*(memory.get("history") or ()), *(memory.get("gpu") or ()), *(memory.get("endpoint") or ())):
         point[0] += jump
+    suspected = (memory.get("judgement") or {}).get("suspected") or {}
+    for kept in (*suspected.values(), memory.get("restart") or {}, memory.get("wandb") or {}):
+        for name in ("since", "at", "not_before", "step_at"):
+            if kept.get(name) is not None:
+                kept[name] += jump
     for state in (memory.get("logs") or {}).values():
         state["shift"] = state.get("shift", 0.0) + jump
     return jump
