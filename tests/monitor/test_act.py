@@ -351,6 +351,17 @@ def test_a_bystander_is_never_touched(foreign: Foreign) -> None:
     assert "now belongs to another process" in out and process.poll() is None
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may start a process of another user")
+def test_another_users_process_is_never_touched(foreign: Foreign) -> None:
+    """A process of somebody else, though root could end it and it writes the log: refused, it lives on."""
+    with foreign.log.open("wb") as log:
+        theirs = subprocess.Popen(["sleep", "600"], stdout=log, user=65534)
+    foreign.started.append(theirs)
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(theirs.pid), "--act", "stop", after_s=after)
+    assert code == 5 and "belongs to another user" in out and theirs.poll() is None
+
+
 def test_its_own_shell_is_never_touched(foreign: Foreign) -> None:
     """The process that runs the command is not ended by it, though it holds the log open."""
     foreign.start()
