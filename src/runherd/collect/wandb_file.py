@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,42 +56,58 @@ def records(data: bytes) -> Iterator[bytes]:
             yield parts
 
 
+@dataclass
+class _Run:
+    """What the records of a file say so far."""
+
+    nans: NanCounter = field(default_factory=NanCounter)
+    summary: dict[str, Any] = field(default_factory=dict)
+    last: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
+    exit_code: int | None = None
+
+    def take(self, kind: str, message: bytes, sink: Sink) -> None:
+        """Take one record of a kind of `RECORD`; a row of history goes to the curve."""
+        if kind == "history":
+            row = _history(message, self.nans)
+            self.last.update(row)
+            sink.point(curve_row(row))
+        elif kind == "exit":
+            codes = (signed(v) for n, v in fields(message) if n == 1 and isinstance(v, int))
+            self.exit_code = next(codes, 0)
+        elif kind == "run":
+            self.about.update(_about(message))
+            for inner, part in fields(message):
+                if inner == 4 and isinstance(part, bytes):
+                    _update(self.config, part, self.nans)
+        else:
+            _update(self.summary if kind == "summary" else self.config, message, self.nans)
+
+
 def read(path: Path, request: Request, sink: Sink) -> Reading:
     """Read one run: history to the curve, the summary (or the last of each key) to the metrics."""
-    reading, nans = Reading(files=[path]), NanCounter()
-    summary: dict[str, Any] = {}
-    last: dict[str, Any] = {}
-    config: dict[str, Any] = {}
-    about: dict[str, str] = {}
-    exit_code: int | None = None
+    reading, run = Reading(files=[path]), _Run()
     try:
         for message in records(path.read_bytes()):
             for number, value in fields(message):
                 kind = RECORD.get(number)
-                if kind is None or not isinstance(value, bytes):
-                    continue
-                if kind == "history":
-                    row = _history(value, nans)
-                    last.update(row)
-                    sink.point(curve_row(row))
-                elif kind == "exit":
-                    exit_code = next(
-                        (signed(v) for n, v in fields(value) if n == 1 and isinstance(v, int)), 0
-                    )
-                elif kind == "run":
-                    about.update(_about(value))
-                    for inner, part in fields(value):
-                        if inner == 4 and isinstance(part, bytes):
-                            _update(config, part, nans)
-                else:
-                    _update(summary if kind == "summary" else config, value, nans)
+                if kind is not None and isinstance(value, bytes):
+                    run.take(kind, value, sink)
     except (Cut, Malformed):
         reading.missing = f"{path.name} ends within a record: the writer was killed, or is still writing"
         reading.findings.append(Finding("cut", "WARN", reading.missing))
-    reading.metrics = {k: v for k, v in flatten({**last, **summary}).items() if not k.startswith("_")}
-    reading.written_at = epoch(last.get("_timestamp")) or epoch(summary.get("_timestamp"))
-    if nans.count:
-        reading.findings.append(not_finite(nans.count))
+    reading.metrics = {k: v for k, v in flatten({**run.last, **run.summary}).items() if not k.startswith("_")}
+    reading.written_at = epoch(run.last.get("_timestamp")) or epoch(run.summary.get("_timestamp"))
+    if run.nans.count:
+        reading.findings.append(not_finite(run.nans.count))
+    _ended(path, run.exit_code, reading)
+    _identify(reading, run.config, run.about)
+    return reading
+
+
+def _ended(path: Path, exit_code: int | None, reading: Reading) -> None:
+    """Say how the run ended, as it told itself."""
     if exit_code is None:
         said = f"{path.name}: the run never said that it had finished"
         reading.findings.append(Finding("no_exit", "WARN", said))
@@ -99,8 +116,6 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         reading.missing = f"the run ended with exit code {exit_code}"
     if not reading.metrics and reading.missing is None:
         reading.missing = f"nothing was logged in {path.name}"
-    _identify(reading, config, about)
-    return reading
 
 
 def _identify(reading: Reading, config: dict[str, Any], about: dict[str, str]) -> None:
