@@ -241,6 +241,23 @@ def test_writer_is_found(tmp_path: Path) -> None:
         process.wait()
 
 
+def test_the_writer_of_before_is_asked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the process that wrote the log at the last look still does, no other process is looked into."""
+    path = tmp_path / "log"
+    with path.open("wb") as f:
+        process = subprocess.Popen(["sleep", "60"], stdout=f)
+    listed = []
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda p=".": listed.append(p) or real(p))
+    try:
+        assert writer_of(str(path), first=process.pid).pid == process.pid and "/proc" not in listed
+        assert writer_of(str(path), first=1).pid == process.pid and "/proc" in listed
+    finally:
+        process.kill()
+        process.wait()
+    assert writer_of(str(path), first=process.pid).pid is None
+
+
 def test_parsers_are_quick_to_name() -> None:
     """Adding both sub-commands loads neither the collectors nor the validation."""
     program = (

@@ -193,9 +193,9 @@ def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Ali
         return target.alive
     if target.pid is not None:
         return process.look(target.pid, target.start_ticks)
-    hidden = False
+    hidden, before = False, (memory.get("seen") or {}).get("pid")
     for path in target.logs:
-        found = process.writer_of(path)
+        found = process.writer_of(path, first=before)
         if found.pid is not None:
             return process.look(found.pid)._replace(why=f"process {found.pid} writes the log")
         hidden = hidden or found.hidden
