@@ -58,10 +58,10 @@ def writer_of(path: str, first: int | None = None) -> Writer:
     for pid in sorted(pids, reverse=True):
         if pid == os.getpid():
             continue
-        writes = _writes(pid, wanted)
-        if writes:
+        answer = _writes(pid, wanted)
+        if answer:
             return Writer(pid, False)
-        hidden = hidden or writes is None
+        hidden = hidden or answer is None
     return Writer(None, hidden)
 
 
