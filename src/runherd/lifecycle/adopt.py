@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runherd import clock, exitcodes, ledger, locks, processes
 from runherd.errors import fail
-from runherd.files import write_json
+from runherd.files import Layout, write_json
 from runherd.lifecycle.finish import finish
 from runherd.lifecycle.frozen import put
 from runherd.lifecycle.prepare import SCHEMA
@@ -79,11 +79,12 @@ def _write_attempt(
         log = place.dir / SCREEN
         screen_log(str(place.dir), screen, str(log))
     if log is not None and not layout.log(run_id, 1).exists():
-        layout.log(run_id, 1).symlink_to(log.absolute())
+        layout.log(run_id, 1).symlink_to(_link(layout, log.absolute(), folder))
     write_json(
         layout.command(run_id, 1),
         {
             "schema": SCHEMA, "run_id": run_id, "attempt": 1, "foreign": True, "token": "", "steps": [],
+            "root": str(layout.root),
             "result_path": str(where), "not_before": clock.epoch(started) if program else 0.0,
             "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
             "wall_time_s": None, "git": None, "host": processes.hostname(),
@@ -106,6 +107,11 @@ def _program_of(screen: str) -> int:
     if alive.state != "alive" or alive.pid is None:
         raise fail(f"nothing is there to be adopted: {alive.why}", where="--screen", value=screen)
     return alive.pid
+
+
+def _link(layout: Layout, log: Path, folder: Path) -> str:
+    """What a link in `folder` to the log holds: from there, where both lie in the project, which may be moved."""
+    return os.path.relpath(log, folder) if log.is_relative_to(layout.root) else str(log)
 
 
 def _started(program: processes.Identity | None, result: Path | None, log: Path | None) -> str:

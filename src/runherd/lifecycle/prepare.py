@@ -81,7 +81,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         )  # fmt: skip
         Path(rendered.result).parent.mkdir(parents=True, exist_ok=True)
     return {
-        "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "steps": steps,
+        "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "root": str(layout.root), "steps": steps,
         "result_path": rendered.result, "result_before": fingerprint(Path(rendered.result)),
         "checkpoint": rendered.checkpoint, "resume": resume,
         "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd import clock, ledger
 from runherd.collect.usage import by_model
-from runherd.files import fingerprint, read_json, write_json
+from runherd.files import fingerprint, read_json, relative_to_root, write_json
 from runherd.history import Attempt
 from runherd.lifecycle import billing
 from runherd.lifecycle.frozen import spec_data
@@ -27,11 +27,29 @@ def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
     command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
     first = next((a for a in place.history().attempts if a.gen == attempt.gen), attempt)
     work = place.layout.work_dir(place.run_id)
-    result = Path(command.get("result_path") or work / "result.json")
+    result = _placed(place, command, "result_path") or work / "result.json"
     log = place.layout.log(place.run_id, attempt.number)
     since = _since(place, attempt, command, result)
     began = min(since, clock.epoch(_started(first)))
     return gather(data, work, log, since, result, record_dir=place.dir, run_began=began)
+
+
+def _placed(place: Place, command: dict[str, Any], key: str) -> Path | None:
+    """A path of command.json as it is now: the project's folder may have been moved since."""
+    written = command.get(key)
+    if not isinstance(written, str):
+        return None
+    then = command.get("root") or _root_then(place, command)
+    path = Path(written)
+    return place.layout.root / path.relative_to(then) if then and path.is_relative_to(then) else path
+
+
+def _root_then(place: Place, command: dict[str, Any]) -> str | None:
+    """Where the project lay when an older version wrote command.json, by the work folder that the program was given."""
+    steps = command.get("steps") or [{}]
+    given = str((steps[0].get("env") or {}).get("RUNHERD_WORKDIR") or "")
+    tail = f"/{relative_to_root(place.layout.root, place.layout.work_dir(place.run_id))}"
+    return given.removesuffix(tail) if given.endswith(tail) else None
 
 
 def _since(place: Place, attempt: Attempt, command: dict[str, Any], result: Path) -> float:
@@ -122,7 +140,7 @@ def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: l
         "n_items": got.n_items if got else None,
         "expected": (got.expected if got else None) or data.get("expected"),
         "higher_is_better": got.higher_is_better if got else {},
-        "checkpoint": (got.checkpoint if got else None) or command.get("checkpoint"),
+        "checkpoint": (got.checkpoint if got else None) or _text(_placed(place, command, "checkpoint")),
         "sources": got.sources if got and got.complete else [],
         "findings": got.findings_json() if got else [],
         "identity": spec.get("identity"),
@@ -143,6 +161,10 @@ def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: l
         "diagnosis": diagnosis.get("summary") if isinstance(diagnosis, dict) else None,
         "note": ended.note,
     }
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def rederive(place: Place) -> None:
