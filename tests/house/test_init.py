@@ -111,7 +111,8 @@ def test_never_overwrites_and_is_idempotent(repo: Path, capsys: pytest.CaptureFi
     assert {n: files[n].decode() for n in mine if n != ".gitignore"} == {
         n: t for n, t in mine.items() if n != ".gitignore"
     }
-    assert files[".gitignore"].decode().startswith("*.pyc\n.snakemake/\n# runherd\n.runherd/\n")
+    ignored = "*.pyc\n.snakemake/\n# runherd\n.runherd/\n/runs/\n/report/\n/gates/*.passed\n"
+    assert files[".gitignore"].decode() == ignored
     capsys.readouterr()
     assert main(["init", "--yes"]) == 0
     assert "Nothing to write." in capsys.readouterr().out and tree(repo) == files

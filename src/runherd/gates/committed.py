@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TIMEOUT_S = 30
+from runherd import git
 
 
 @dataclass(frozen=True)
@@ -102,22 +101,8 @@ def _stages_in(path: Path, revision: str) -> dict[str, object] | None:
 
 
 def _git(path: Path, *words: str) -> str | None:
-    """Output of git run in the file's folder, or None when git is missing or fails."""
-    import os
-
-    env = {**os.environ, "TZ": "UTC", "GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(path.parent), *words],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            env=env,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    """Output of git run in the file's folder, times in UTC, or None when git is missing or fails."""
+    return git.ask(path.parent, *words, environment={"TZ": "UTC"}).text
 
 
 def _utc(epoch_s: float) -> str:

@@ -8,12 +8,11 @@ still shown.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from runherd import files
+from runherd import files, git
 from runherd.errors import fail
 from runherd.gates.outcome import PASS, Check, Verdict
 
@@ -117,14 +116,4 @@ def _public(override: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _git_config(layout: files.Layout, key: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(layout.root), "config", key],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
+    return git.ask(layout.root, "config", key).output.strip()

@@ -132,8 +132,12 @@ def criteria(stages: Sequence[str], gates: Mapping[str, Gate], ids: Mapping[str,
 
 
 def ignore_lines(names: Names) -> list[str]:
-    """What git should not see. Published results, gates and the criteria are small, and worth committing."""
-    return [".snakemake/", ".runherd/", f"/{names.paths['runs']}/", f"/{names.paths['report']}/"]
+    """What git should not see. Published results, verdicts and the criteria are small, and worth committing.
+
+    The pass file of a gate is Snakemake's output: a checkout must not make one appear or look new.
+    """
+    paths = names.paths
+    return [".snakemake/", ".runherd/", f"/{paths['runs']}/", f"/{paths['report']}/", f"/{paths['gates']}/*.passed"]
 
 
 def _text(value: str) -> str:

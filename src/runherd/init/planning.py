@@ -99,11 +99,16 @@ def _gitignore(survey: Survey, names: Names) -> Planned | None:
     old = path.read_text(errors="replace") if path.is_file() else ""
     present = {line.strip() for line in old.splitlines()}
     wanted = [line for line in content.ignore_lines(names) if line not in present]
-    lines = [line for line in wanted if not is_ignored(survey.root, line.strip("/") + "/x")]
+    lines = [line for line in wanted if not is_ignored(survey.root, _example(line))]
     if not lines:
         return None
     gap = "\n" if old and not old.endswith("\n") else ""
     return Planned(".gitignore", gap + "\n".join(["# runherd", *lines]) + "\n", append=True)
+
+
+def _example(line: str) -> str:
+    """A file that the line would make git ignore."""
+    return line.strip("/") + "/x" if line.endswith("/") else line.strip("/").replace("*", "x")
 
 
 def _remarks(survey: Survey, names: Names) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runherd import git
 from runherd.errors import fail
 from runherd.files import relative_to_root
 
@@ -69,7 +69,7 @@ def survey(root: Path, tracker: str | None) -> Survey:
         taken=frozenset(_taken(root)),
         criteria=str(beside / "verdict-criteria.md"),
         plan=str(plan) if (root / plan).is_file() else None,
-        in_git=_git(root, "rev-parse", "--is-inside-work-tree") == 0,
+        in_git=git.ask(root, "rev-parse", "--is-inside-work-tree").ok,
         claude_md=(root / "CLAUDE.md").is_file(),
     )  # fmt: skip
 
@@ -130,12 +130,4 @@ def _somebody_elses(path: Path, marks: tuple[str, ...]) -> bool:
 
 def is_ignored(root: Path, name: str) -> bool:
     """True when git ignores `name` already."""
-    return _git(root, "check-ignore", "--quiet", "--no-index", name) == 0
-
-
-def _git(root: Path, *words: str) -> int:
-    try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return 1
-    return done.returncode
+    return git.ask(root, "check-ignore", "--quiet", "--no-index", name).ok

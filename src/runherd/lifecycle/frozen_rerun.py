@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from runherd import git
 from runherd.config import ProjectConfig, Spec
 from runherd.errors import fail
 from runherd.files import Layout, encode_id, read_json
@@ -39,11 +39,11 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     record = frozen_spec(place)
     result = read_json(layout.record(run_id, "result")) or {}
     again = next(f"{run_id}@frozen{i}" for i in range(1, 1000) if not layout.run_dir(f"{run_id}@frozen{i}").exists())
-    git = result.get("git") or {}
+    code = result.get("git") or {}
     notes = []
-    if git.get("dirty"):
+    if code.get("dirty"):
         notes.append(f"the tree had uncommitted changes when {run_id} ran: the commit alone is repeated")
-    tree = _checkout(layout, run_id, str(git.get("revision") or ""), notes)
+    tree = _checkout(layout, run_id, str(code.get("revision") or ""), notes)
     spec = replace(Spec.from_json(record), run_id=again)
     try:
         launch_spec(spec, project, code_root=str(tree) if tree else None)
@@ -68,14 +68,14 @@ def _checkout(layout: Layout, run_id: str, revision: str, notes: list[str]) -> P
     if not tree.exists():
         _git(layout.root, "worktree", "prune")
         done = _git(layout.root, "worktree", "add", "--detach", "--force", str(tree), revision)
-        if done.returncode != 0:
+        if not done.ok:
             raise fail(
                 "the recorded commit cannot be checked out", value=revision, where=str(layout.root),
-                hint=done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "git fetch",
+                hint=done.error.splitlines()[-1] if done.error else "git fetch",
             )  # fmt: skip
-    prefix = _git(layout.root, "rev-parse", "--show-prefix").stdout.strip()
+    prefix = _git(layout.root, "rev-parse", "--show-prefix").output.strip()
     return tree / prefix
 
 
-def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=120)
+def _git(root: Path, *words: str) -> git.Answer:
+    return git.ask(root, *words, timeout_s=120)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runherd import cluster, gpu, ledger, processes
+from runherd import cluster, git, gpu, ledger, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
-from runherd.files import encode_id, fingerprint, write_json
+from runherd.files import Layout, encode_id, fingerprint, write_json
 from runherd.lifecycle import checkpoints
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
@@ -90,8 +89,12 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "limits": limits(spec), "monitor_interval_s": spec.get("monitor.interval_s"),
         "monitor_stale_s": spec.get("monitor.stale_s"), "grace_s": spec.get("execution.grace_s"),
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
-        "git": git_state(Path(root), str(frozen.get("tracker") or "")), "host": processes.hostname(),
+        "git": git_state(Path(root), written_by_us(layout, str(frozen.get("tracker") or ""))), "host": processes.hostname(),
     }  # fmt: skip
+
+
+def written_by_us(layout: Layout, tracker: str) -> list[str]:
+    return [tracker, layout.runs, layout.results, layout.gates, layout.report]
 
 
 def threads(cpus: int | None, environ: Mapping[str, str]) -> dict[str, str]:
@@ -146,24 +149,14 @@ def limits(spec: Spec) -> dict[str, Any]:
     return {**found, "address_space_mib": mem_mib, "how": "cgroup, else RLIMIT_AS"}
 
 
-def git_state(root: Path, tracker: str = "") -> dict[str, Any] | None:
+def git_state(root: Path, ours: Sequence[str] = ()) -> dict[str, Any] | None:
     """Revision of the code and whether the tree differs from it; None outside of git.
 
-    The tracker, into which runherd itself writes, is no change of the code.
+    What runherd itself writes (`ours`: the tracker and folders, relative to the
+    root) is no change of the code, where it is committed.
     """
-
-    def git(*words: str) -> str | None:
-        try:
-            done = subprocess.run(
-                ["git", "-C", str(root), *words], capture_output=True, text=True, timeout=30,
-                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    revision = git("rev-parse", "HEAD")
+    revision = git.ask(root, "rev-parse", "HEAD").text
     if revision is None:
         return None
-    but = [f":(exclude,literal){tracker}"] if tracker else []
-    return {"revision": revision, "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", *but))}
+    but = [f":(exclude,literal){path}" for path in ours if path and not Path(path).is_absolute()]
+    return {"revision": revision, "dirty": bool(git.ask(root, "status", "--porcelain", "--untracked-files=no", "--", ".", *but).text)}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runherd import git
 from runherd.errors import fail
+
+DIFF_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -114,18 +116,19 @@ def read_diff(repo: Path, baseline_commit: str) -> dict[str, set[int]]:
     """
     if baseline_commit.startswith("-"):
         raise fail("this is not a commit", value=baseline_commit)
-    command = ["git", "-C", str(repo), "diff", "--no-color", "--no-ext-diff", "--relative", "-U0"]
-    done = subprocess.run([*command, baseline_commit, "--"], capture_output=True, check=False)
-    if done.returncode != 0:
+    words = ("diff", "--no-color", "--no-ext-diff", "--relative", "-U0")
+    diff = git.ask(repo, *words, baseline_commit, "--", timeout_s=DIFF_TIMEOUT_S)
+    if diff.code is None:
+        raise fail(f"the diff of the conformance claims cannot be made: {diff.error}", value=baseline_commit)
+    if not diff.ok:
         raise fail(
             "the baseline commit of the conformance claims is not in this repository",
             value=baseline_commit,
             hint="correct conformance.baseline_commit",
         )
-    added = parse_diff(done.stdout.decode(errors="replace"))
-    others = ["git", "-C", str(repo), "ls-files", "--others", "--exclude-standard", "-z"]
-    untracked = subprocess.run(others, capture_output=True, check=False).stdout.decode(errors="replace")
-    for name in filter(None, untracked.split("\0")):
+    added = parse_diff(diff.output)
+    untracked = git.ask(repo, "ls-files", "--others", "--exclude-standard", "-z", timeout_s=DIFF_TIMEOUT_S)
+    for name in filter(None, untracked.output.split("\0")):
         text = (repo / name).read_bytes()
         added[name] = set(range(1, text.count(b"\n") + 2))
     return added

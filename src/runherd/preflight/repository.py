@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from runherd import git
 from runherd.preflight.symbols import Index, index
 
 _MAX_FILES = 5000
@@ -23,12 +23,8 @@ class Repository:
         self._index: Index | None = None
 
     def _git(self, *args: str) -> str | None:
-        command = ["git", "-C", str(self.root), *args]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False, timeout=20)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.decode(errors="replace") if done.returncode == 0 else None
+        answer = git.ask(self.root, *args, timeout_s=20)
+        return answer.output if answer.ok else None
 
     def _listed(self) -> Iterator[str]:
         listed = self._git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
