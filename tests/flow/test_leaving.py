@@ -53,6 +53,19 @@ def test_controller_ended_by_a_signal(make: Callable[..., Project], signum: sign
     goes_on_and_attaches(project, pids)
 
 
+def test_the_log_of_a_stopped_controller_ends_with_our_words(make: Callable[..., Project]) -> None:
+    """After `runherd start` and `runherd stop`: what Snakemake calls errors is explained, and the last lines are ours."""
+    project = two_training(make)
+    project.runherd("start", "--cores", "2").ok()
+    pids = {run_id: project.ready(run_id) for run_id in ("R001", "R002")}
+    project.runherd("stop").ok()
+    said = (project.root / ".runherd" / "controller.log").read_text()
+    last = said[said.index("[runherd] the controller has left, as it was told to") :].splitlines()
+    assert len(last) >= 4 and all(line.startswith("[runherd] ") for line in last), last
+    assert "WorkflowError" not in "".join(last)
+    goes_on_and_attaches(project, pids)
+
+
 def test_controller_left_by_ctrl_c_in_a_terminal(make: Callable[..., Project]) -> None:
     """Ctrl-C at the keyboard reaches the whole foreground group, and still only the controller ends."""
     project = two_training(make)

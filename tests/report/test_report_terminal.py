@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import sys
+
+import pexpect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,3 +87,16 @@ def test_runs_table_shows_state_and_reason(project: Project) -> None:
     assert "KeyError 'width' in build_model" in blocked
     running = next(line for line in lines if line.startswith("R007"))
     assert "1 h 11 min" in running
+
+
+def test_nothing_is_cut_where_output_is_no_terminal() -> None:
+    """Into a pipe the whole cell goes, whatever COLUMNS says; on a terminal of 60 columns it is cut to these."""
+    cell = "a note of many words " * 20
+    program = [sys.executable, "-c", f"from runherd.report import table; print(table(['Run', 'Note'], [['R1', {cell!r}]]))"]
+    env = {**os.environ, "COLUMNS": "60"}
+    piped = subprocess.run(program, env=env, capture_output=True, text=True, check=True).stdout
+    assert piped.splitlines()[2] == "R1   " + cell.strip()
+    del env["COLUMNS"]
+    shown = pexpect.run(shlex.join(program), env=env, encoding="utf-8", dimensions=(24, 60))
+    lines = shown.splitlines()
+    assert max(cell_width(line) for line in lines) == 60 and lines[2].endswith("…")

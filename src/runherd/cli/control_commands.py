@@ -145,6 +145,8 @@ def stop_controller(_args: argparse.Namespace) -> int:
     if not processes.wait_gone(who, STOP_TIMEOUT_S):
         processes.send(who, signal.SIGKILL)
         processes.wait_gone(who, 1.0)
+        with layout.controller_log().open("a") as log:
+            log.write(f"\n[runherd] the controller did not leave within {STOP_TIMEOUT_S:g} s and was killed; no run was ended\n")
     print(f"controller stopped (pid {who.pid}); runs go on, and are finalised without it")
     return exitcodes.OK
 

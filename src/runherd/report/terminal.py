@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,16 @@ def table(
     width: int | None = None,
     right: Sequence[str] = (),
 ) -> str:
-    """Return a table of at most `width` columns (None: those of the terminal), without trailing newline.
+    """Return a table of at most `width` columns, without trailing newline.
+
+    None: as wide as the terminal, and as wide as it needs to be where standard output is none.
 
     The widest columns are shortened first, with an ellipsis; what is still too
     wide is cut at the edge. `right` names the
     headers of right-aligned columns. Control characters and line ends in cells
     become spaces, so that a cell cannot move the cursor.
     """
-    limit = shutil.get_terminal_size((100, 24)).columns if width is None else width
+    limit = output_width() if width is None else width
     count = len(headers)
     grid = [[_clean(c) for c in headers]]
     grid += [[_clean(c) for c in (*row, *([""] * count))][:count] for row in rows]
@@ -38,6 +41,11 @@ def table(
     lines = [_line(cells, widths, numeric) for cells in grid]
     lines.insert(1, _GAP.join("─" * w for w in widths))
     return "\n".join(fit(line, limit) for line in lines)
+
+
+def output_width() -> int:
+    """Columns of the terminal; without end where standard output goes into a file or a pipe."""
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else sys.maxsize
 
 
 def runs_table(

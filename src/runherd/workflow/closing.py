@@ -19,15 +19,23 @@ from runherd.words import listing
 SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in the report
 
 
+LEFT = (
+    "[runherd] the controller has left, as it was told to. What Snakemake calls errors above are its own jobs that"
+    " waited for runs; no run was ended"
+)
+
+
 def say(draft: Draft, *, left: bool) -> None:
-    """Refresh the report and print the summary after Snakemake's last line."""
+    """Print the summary after Snakemake's last line, then refresh the report, which may take its time."""
     try:
         plan = now(draft)
     except UserError as e:
         print(f"[runherd] {e}", file=sys.stderr)
         return
-    refresh_report(draft, plan)
-    print("\n".join(words(draft, plan, left=left)), file=sys.stderr, flush=True)
+    try:
+        print("\n".join(words(draft, plan, left=left)), file=sys.stderr, flush=True)
+    finally:  # also where the terminal is gone
+        refresh_report(draft, plan)
 
 
 def now(draft: Draft) -> Plan:
@@ -47,7 +55,7 @@ def refresh_report(draft: Draft, plan: Plan) -> None:
 
 
 def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
-    lines = ["", f"[runherd] {summary(plan)}"]
+    lines = ["", *([LEFT] if left else []), f"[runherd] {summary(plan)}"]
     for run in plan.runs:
         if run.ended in ("blocked", "cancelled", "failed"):
             note = Place(draft.layout, run.run_id).history().ended
