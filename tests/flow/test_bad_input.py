@@ -166,6 +166,14 @@ def test_a_smoke_run_is_made_where_the_dry_run_is_skipped(make: Make) -> None:
     assert "warning: R001: the smoke run failed: exit code 1" in project.runherd("preflight").ok().text
 
 
+def test_preflight_warns_of_rows_that_nobody_acts_on(make: Make) -> None:
+    """A status that is not understood and a row that stands twice: preflight passes, and says so with the lines."""
+    project = make([Row("R001"), Row("R002", status="perhaps"), Row("R003", status="DONE"), Row("R003", status="DONE")])
+    said = project.runherd("preflight").ok().text
+    assert "warning: tracker/EXPERIMENT_TRACKER.md:6: status not understood" in said and "R002 (line 6: 'perhaps')" in said
+    assert "R003 stands in 2 rows (lines 7, 8)" in said
+
+
 @pytest.mark.parametrize("key", ["rerun", "stage", "tracker", "set", "stale", "accept_drift"])
 def test_config_key_without_a_value(make: Make, key: str) -> None:
     """`--config rerun=` (an empty shell variable, say) is refused, not taken for nothing."""

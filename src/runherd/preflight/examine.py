@@ -17,7 +17,7 @@ from runherd.lifecycle.billing import bill
 from runherd.plan import store
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan, needed
-from runherd.preflight import conformance, drift, guarded_endpoints, place
+from runherd.preflight import conformance, drift, guarded_endpoints, place, tracker_rows
 from runherd.preflight.findings import Finding, merged
 from runherd.steps.dry_run import cannot_be_small
 from runherd.supervise.place import Place
@@ -33,7 +33,15 @@ def examine(plan: Plan) -> list[Finding]:
     findings = [f for r in live for f in _of_run(plan, layout, r, specs, devices, silent)]
     findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
     needed_specs = {r.run_id: specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs}
-    return merged([*findings, *_of_place(plan, layout, needed_specs)])
+    return merged([*findings, *_of_tracker(plan), *_of_place(plan, layout, needed_specs)])
+
+
+def _of_tracker(plan: Plan) -> Iterator[Finding]:
+    from runherd import config, tracker
+
+    root = Path(plan.root)
+    document = tracker.read(root / plan.tracker, aliases=config.load_project(root).columns)
+    yield from tracker_rows.check(document, plan.tracker)
 
 
 def _devices() -> tuple[int, str | None]:
