@@ -46,6 +46,19 @@ def test_seeds_of_one_configuration_are_one_row(project: Project) -> None:
     assert row.differs_in == "params.width (None, 2)" and row.struck is None
 
 
+def test_runs_of_one_seed_are_said_to_be_repetitions(project: Project) -> None:
+    """Equal configuration and seed: one row that says which runs repeat each other, and claims nothing from them."""
+    for i, (a, b) in enumerate([(0.91, 0.70), (0.93, 0.72), (0.92, 0.74)], start=1):
+        project.run(f"A{i}", {"accuracy": a}, seed=min(i, 2), spec=WIDE)
+        project.run(f"B{i}", {"accuracy": b}, seed=i, spec=BASE)
+    row = next(r for r in table(project) if "A1" in r.runs)
+    assert row.runs == ("A1", "A2", "A3") and row.interval is None
+    assert "A2 and A3 have the same seed (2): repetitions of one run, not seeds" in row.notes
+    assert row.struck and "the seed 2 is used by more than one run" in row.struck
+    base = next(r for r in table(project) if "B1" in r.runs)
+    assert not any("same seed" in note for note in base.notes)
+
+
 def test_of_a_loss_the_difference_stays_as_measured_and_lower_is_better(project: Project) -> None:
     """Δ is not turned round; the direction is shown beside it."""
     build(project)

@@ -13,6 +13,7 @@ from runherd.gates.comparison import compare
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import DONE, RunEvidence
 from runherd.gates.sameness import configuration, differences, provenance_notes, shown
+from runherd.gates.sentences import listing
 from runherd.gates.usable import direction, metric_of, why_unusable
 
 
@@ -121,9 +122,22 @@ def _row(
         n=len(known),
         baseline=tuple(run.run_id for run in baseline),
         struck=_struck(group, metric),
-        notes=tuple(provenance_notes(group)),
+        notes=(*_repetitions(group), *provenance_notes(group)),
     )
     return _against(context, row, group, baseline) if baseline else row
+
+
+def _repetitions(group: list[RunEvidence]) -> list[str]:
+    """Say which runs of one configuration share a seed: they stand in one row, and their spread is not one over seeds."""
+    by_seed: dict[Any, list[str]] = {}
+    for run in group:
+        if (seed := seed_of(run)) is not None:
+            by_seed.setdefault(seed, []).append(run.run_id)
+    return [
+        f"{listing(ids)} have the same seed ({seed}): repetitions of one run, not seeds"
+        for seed, ids in by_seed.items()
+        if len(ids) > 1
+    ]
 
 
 def _value(run: RunEvidence, metric: str) -> float | None:
