@@ -17,7 +17,7 @@ import pytest
 from flowkit import CHECKOUT, SOURCES, Project, Row
 
 from runherd.plan import store
-from runherd.workflow import controller
+from runherd.workflow import changes, engine
 
 Make = Callable[..., Project]
 
@@ -94,19 +94,19 @@ def test_edges_do_not_grow_with_the_square_of_the_rows(make: Make, monkeypatch: 
     assert len(herd.barrier_inputs(None)) == 60
 
 
-@pytest.mark.parametrize("attribute", controller.ATTRIBUTES)
+@pytest.mark.parametrize("attribute", engine.ATTRIBUTES)
 def test_a_missing_attribute_of_snakemake_is_named(attribute: str) -> None:
     """Another Snakemake that lacks what we rest on is refused in one sentence."""
-    workflow = SimpleNamespace(**{a: None for a in controller.ATTRIBUTES if a != attribute})
+    workflow = SimpleNamespace(**{a: None for a in engine.ATTRIBUTES if a != attribute})
     with pytest.raises(RuntimeError, match=rf"{attribute}\. Install snakemake>=9\.27,<10"):
-        controller.check(workflow)
+        engine.check(workflow)
 
 
 def test_slots_are_offered_only_where_the_user_has_not_set_them() -> None:
     """`--resources gpu=3` stands; what is absent is registered."""
     offered: dict[str, int] = {}
     workflow = SimpleNamespace(global_resources={"gpu": 3}, register_resource=offered.__setitem__)
-    controller.register_slots(workflow, gpus=8, parallel=4)
+    engine.register_slots(workflow, gpus=8, parallel=4)
     assert offered == {"runs": 4}
 
 
@@ -122,7 +122,7 @@ def test_slots_are_offered_only_where_the_user_has_not_set_them() -> None:
 )  # fmt: skip
 def test_handed_over_targets_go_before_config(argv: list[str], targets: list[str], wanted: list[str]) -> None:
     """`--config` swallows a target behind it: added targets stand where the present ones do, else in front."""
-    assert controller.with_targets(argv, targets, ["run_R2"]) == wanted
+    assert changes.with_targets(argv, targets, ["run_R2"]) == wanted
 
 
 def test_a_bare_include_without_a_target_says_so(make: Make) -> None:

@@ -98,7 +98,7 @@ def test_snakemake_has_what_we_use() -> None:
 
 def test_a_snakemake_that_lacks_something_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A version without one of the attributes fails, and the report names the attribute."""
-    trial = environment.TRIAL.replace("check(workflow)", "import runherd.workflow.controller as c; c.ATTRIBUTES = "
+    trial = environment.TRIAL.replace("check(workflow)", "import runherd.workflow.engine as c; c.ATTRIBUTES = "
                                       "('no_such_thing',); check(workflow)")  # fmt: skip
     monkeypatch.setattr(environment, "TRIAL", trial)
     check = one(environment.snakemake(), "snakemake")

@@ -67,7 +67,7 @@ def add_parsers(sub: Any) -> None:
 # -- controller -----------------------------------------------------------------
 def start_controller(args: argparse.Namespace) -> int:
     """Start Snakemake in a session of its own, its output in `.runherd/controller.log`."""
-    from runherd.workflow.controller import hand_over
+    from runherd.workflow.changes import hand_over
 
     root = Path.cwd()
     own = ["-s", OWN_SNAKEFILE] if (root / OWN_SNAKEFILE).exists() else []

@@ -14,7 +14,7 @@ from runherd.doctor.finding import Check, Level
 
 OLDEST = (3, 11)
 TRIAL = """\
-from runherd.workflow.controller import check
+from runherd.workflow.engine import check
 
 check(workflow)
 rule all:

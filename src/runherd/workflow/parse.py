@@ -26,16 +26,9 @@ from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, need
 from runherd.plan.options import from_config
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
-from runherd.workflow.controller import (
-    Controller,
-    carried,
-    cores,
-    marks,
-    register_slots,
-    stop,
-    submits,
-    user_environment,
-)
+from runherd.workflow.changes import carried
+from runherd.workflow.controller import Controller, marks, stop, user_environment
+from runherd.workflow.engine import cores, register_slots, submits
 
 END_S = 120.0  #: of a cluster's time limit, beyond the run's own: its last checkpoint, and our records
 #: Options under which settled rows get their (cheap) validate rule again.
