@@ -105,6 +105,23 @@ def test_a_bad_row_added_meanwhile_does_not_end_the_controller(make: Make) -> No
     ends_well(project, {"R001": 1, "R002": 1, "R003": 1})
 
 
+def test_a_blocked_target_typed_beside_a_controller_says_why(make: Make) -> None:
+    """R002 is BLOCKED while R001 trains: `snakemake run_R002` and `runherd start run_R002` say why, and hand nothing over."""
+    project = make([Row("R001"), Row("R002")])
+    project.ask("R001", "hold")
+    project.ask("R002", "bug")
+    project.start()
+    project.ready("R001")
+    project.until(lambda: project.cell("R002") == "BLOCKED", "R002 is BLOCKED")
+    for said in (project.snakemake("run_R002").failed(), project.runherd("start", "run_R002").failed()):
+        assert "R002 is BLOCKED: CODE_BUG: ValueError: the shape does not fit in R002" in said.text
+        assert "handed to it" not in said.text
+    assert not list((project.root / ".runherd").glob("requests/*"))
+    project.unask("R001", "hold")
+    assert project.started[0].wait(60) == 1
+    assert project.launches() == {"R001": 1, "R002": 1}
+
+
 def test_a_rerun_asked_for_once_is_done_once(make: Make) -> None:
     """`--config rerun=R002` beside a long run: our own writes into the tracker are no new request for it."""
     project = make([Row("R001"), Row("R002")])

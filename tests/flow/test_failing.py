@@ -32,6 +32,10 @@ def test_a_bug_blocks_its_row_and_no_other(make: Make) -> None:
     diagnosis = project.record("R001", "diagnosis")
     assert diagnosis["class"] == "CODE_BUG" and diagnosis["exception"]["type"] == "ValueError"
     project.snakemake().failed()  # nobody has answered: nothing is launched
+    named = project.snakemake("run_R001").text, project.runherd("start", "run_R001")
+    assert "R001 is BLOCKED: CODE_BUG: ValueError: the shape does not fit in R001" in named[0]
+    assert "R001 is BLOCKED: CODE_BUG: ValueError: the shape does not fit in R001" in named[1].text
+    assert named[1].code == 4 and "controller started" not in named[1].text
     assert project.launches() == {"R001": 1, "R002": 1}
     project.unask("R001", "bug")
     judged = project.runherd("status")

@@ -17,6 +17,8 @@ from runherd.cli.project import add_tracker_option, find_run, look
 from runherd.errors import UserError, fail
 from runherd.files import Layout, write_json
 from runherd.history import History
+from runherd.plan.build import build
+from runherd.plan.options import Options
 from runherd.supervise.place import Place
 
 START_TIMEOUT_S = 20.0
@@ -74,7 +76,12 @@ def start_controller(args: argparse.Namespace) -> int:
     if not own and not any((root / name).exists() for name in ("Snakefile", "snakefile", "workflow/Snakefile")):
         raise fail("there is no Snakefile here", where=str(root), hint="runherd init")
     layout = Layout(root)
-    refuse_unknown(root, args)
+    nothing, code = look_at_targets(root, args)
+    if nothing:
+        print("\n".join(nothing.values()))
+        args.targets = [t for t in args.targets if t not in nothing]
+        if not args.targets:
+            return code
     if locks.is_held(layout.controller_lock()):
         print(hand_over(layout, args.targets, settings=bool(args.config)))
         return exitcodes.RUNNING
@@ -107,17 +114,23 @@ def start_controller(args: argparse.Namespace) -> int:
     return exitcodes.USAGE if any(line.startswith("runherd: ") for line in said) else exitcodes.FAILED
 
 
-def refuse_unknown(root: Path, args: argparse.Namespace) -> None:
-    """Refuse targets that have the form of ours and name nothing: a controller that is handed one would end by it."""
+def look_at_targets(root: Path, args: argparse.Namespace) -> tuple[dict[str, str], int]:
+    """The targets that ask for nothing, with why, and the exit code for them (none where `--config` may ask for it).
+
+    Refuses targets that have the form of ours and name nothing: a controller that is handed one would end by it.
+    """
     if not args.targets:
-        return
-    from runherd.plan.targets import unknown
+        return {}, exitcodes.OK
+    from runherd.plan.targets import nothing_due, runs_of, unknown
 
     tracker = next((word.partition("=")[2] for word in args.config if word.startswith("tracker=")), None)
-    plan = look(argparse.Namespace(tracker=tracker)).plan
+    plan = build(root, Options(tracker=tracker, stale="keep"), args.targets, specs=False).plan
     problems = [p for target in args.targets if not is_own_rule(root, target) and (p := unknown(plan, target))]
     if problems:
         raise UserError(problems)
+    nothing = {} if args.config else nothing_due(plan, args.targets)
+    is_done = all(r.ended == "done" for target in nothing for r in runs_of(plan, target))
+    return nothing, exitcodes.OK if is_done else exitcodes.BLOCKED
 
 
 def is_own_rule(root: Path, name: str) -> bool:

@@ -40,6 +40,7 @@ class RunPlan:
     parent: str | None = None  #: the tracker row of a grid's sub-run
     purpose: str = ""  #: as the row says, for people
     system: str = ""
+    note: str = ""  #: what its record says of its end
 
     @property
     def slug(self) -> str:

@@ -56,6 +56,7 @@ def _plan(
     run = RunPlan(
         run_id, stage, row.priority.name, row.status.name, gen=summary.gen, ended=summary.ended, line=row.line,
         parent=item.input.parent, purpose=row.cells.get("purpose", ""), system=row.cells.get("system", ""),
+        note=summary.note,
     )  # fmt: skip
     match want:
         case requests.Held(message):

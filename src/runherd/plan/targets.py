@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from runherd.errors import Problem, did_you_mean
 from runherd.files import encode_id
-from runherd.plan.model import Plan
+from runherd.plan.model import Plan, RunPlan
 from runherd.words import listing
 
 KINDS = ("run", "validate", "dryrun")  #: steps of a run that are targets, as run_R001
@@ -40,6 +42,37 @@ def unknown(plan: Plan, target: str) -> Problem | None:
     bare = next((t for t in (f"run_{slug}", f"gate_{slug}") if t in (*runs, *gates)), None)
     near = bare or did_you_mean(target, [*ALONE, *runs, *gates]) or _near_id(plan, target)
     return Problem("no such target", plan.tracker, target, hint=_meant(near)) if near else None
+
+
+def nothing_due(plan: Plan, targets: Iterable[str]) -> dict[str, str]:
+    """Those of the targets that ask for nothing, as their runs are settled or not ours, with what to say of each."""
+    found = {}
+    for target in targets:
+        runs = runs_of(plan, target)
+        if runs and not target.startswith("validate_") and not any(r.live for r in runs):
+            found[target] = "; ".join(dict.fromkeys(why_not(r) for r in runs))
+    return found
+
+
+def runs_of(plan: Plan, target: str) -> list[RunPlan]:
+    """The runs that a target names: one, or all of a grid row; none for every other target."""
+    kind, _, slug = target.partition("_")
+    return [r for r in plan.runs if kind in KINDS and slug in (r.slug, encode_id(r.parent) if r.parent else None)]
+
+
+def why_not(run: RunPlan) -> str:
+    """One sentence for a run of which nothing is due."""
+    if run.message:
+        return run.message
+    if run.ended == "done":
+        return f"{run.run_id} is DONE: a rerun from scratch is asked for with --config rerun={run.run_id}"
+    if run.ended:
+        go_on = "set its cell to TODO to go on"
+        why = run.note if "TODO" in run.note else "; ".join(filter(None, [run.note, go_on]))
+        return f"{run.run_id} is {run.ended.upper()}: {why}"
+    if run.cell in ("BLOCKED", "FAILED", "SKIPPED"):
+        return f"{run.run_id}: its cell says {run.cell}, and there is no record of ours: set TODO to launch it"
+    return f"{run.run_id} is {run.cell}: nothing is asked for"
 
 
 def no_such_stage(plan: Plan, target: str) -> Problem:

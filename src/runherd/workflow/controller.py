@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from runherd import cluster, locks
 from runherd.files import Layout
 from runherd.plan.build import Draft
+from runherd.plan.targets import nothing_due
 from runherd.workflow.changes import REENTER, Changes, hand_over
 from runherd.workflow.engine import LOOKING, check, end_children, give_room, keep_pandas_out, let_cluster_jobs_go_on
 
@@ -94,7 +95,12 @@ class Controller:
     def _take_over(self) -> None:
         self._fd = locks.try_lock(self.layout.controller_lock())
         if self._fd is None:
-            raise Refused(hand_over(self.layout, self.targets(), settings=bool({"--config", "-C"} & {*sys.argv})))
+            asked = self.targets()
+            nothing = nothing_due(self.draft.plan, asked)  # of these the person has been told why
+            if asked and len(nothing) == len(asked):
+                raise Refused("nothing of that is due, and nothing was handed to the controller at work here.")
+            asked = [t for t in asked if t not in nothing]
+            raise Refused(hand_over(self.layout, asked, settings=bool({"--config", "-C"} & {*sys.argv})))
         locks.sign(self._fd)
         self.at_work = True
         persistence = self.workflow.persistence

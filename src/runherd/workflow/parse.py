@@ -24,6 +24,7 @@ from runherd.plan import store
 from runherd.plan.build import Draft, build
 from runherd.plan.model import PUBLISHED, Plan, RunPlan, StagePlan, broken, needed, refuse_broken
 from runherd.plan.options import from_config
+from runherd.plan.targets import nothing_due, why_not
 from runherd.supervise.place import Place
 from runherd.workflow import shipped
 from runherd.workflow.changes import carried
@@ -185,17 +186,6 @@ class Herd:
         return str(self.scripts / f"{name}.py")
 
 
-def why_not(run: RunPlan) -> str:
-    """One sentence for a target whose step is not due."""
-    if run.message:
-        return run.message
-    if run.ended == "done":
-        return f"{run.run_id} is DONE: a rerun from scratch is asked for with --config rerun={run.run_id}"
-    if run.ended:
-        return f"{run.run_id} is {run.ended.upper()}: set its cell to TODO to go on"
-    return f"{run.run_id} is {run.cell}: nothing is asked for"
-
-
 def open_herd(workflow: Any, config: dict[str, Any]) -> Herd:
     """Make the plan (main process) or read the frozen one (job processes)."""
     from snakemake.exceptions import WorkflowError
@@ -242,7 +232,7 @@ def count_gpus() -> int:
 def speak(draft: Draft, targets: Sequence[str]) -> None:
     """Say what the plan has to say; refuse what the targets need but cannot have. Changes nothing."""
     stopping = broken(draft.plan, targets)
-    for message in draft.plan.messages:
+    for message in dict.fromkeys((*draft.plan.messages, *nothing_due(draft.plan, targets).values())):
         print(f"[runherd] {message}", file=sys.stderr)
     later = [(r.run_id, r.problem) for r in draft.plan.runs if r.live and r.problem and r not in stopping]
     for problem in each_once(later):
