@@ -108,3 +108,34 @@ def test_without_limits_no_cgroup_is_made(tmp_path: Path) -> None:
     """A run that asks for nothing is left where it is."""
     _, process, said = wrap(tmp_path / "a", HELD_TO)
     assert (process["groups"], process["cpu_limit"], process["memory_limit"], said) == ([], "none", "none", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["${A_SET}", "x$A_SET/y", "${NOT_SET_HERE:-a b}", "${A_SET:-other}", "$$A_SET", "${A_SET}${A_SET}", "plain", "${}"]
+)
+def test_references_mean_the_same_here_as_in_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """`execution.env` is checked by the configuration and filled in by the wrapper: one pattern, one outcome."""
+    from runherd.config.render import REFERENCE, CommandValues, _own_variables
+    from runherd.config.spec import Spec
+    from runherd.supervise import wrapper
+
+    assert wrapper.REFERENCE.pattern == REFERENCE.pattern and wrapper.REFERENCE.flags == REFERENCE.flags
+    monkeypatch.setenv("A_SET", "v alue")
+    spec = Spec("R1", {"execution": {"env": {"GIVEN": text}}}, {}, "", {})
+    wanted = _own_variables(spec, CommandValues(root="/", spec_file="", workdir=""))["GIVEN"]
+    folder = tmp_path / "a"
+    folder.mkdir()
+    step = {
+        "name": "s", "argv": [sys.executable, "-c", "import os; print(repr(os.environ['GIVEN']))"], "cwd": str(folder),
+        "env": {}, "env_taken": {"GIVEN": text}, "done_mark": None,
+    }  # fmt: skip
+    (folder / "command.json").write_text(json.dumps({"steps": [step]}))
+    lock = os.open(folder / "program.lock", os.O_RDWR | os.O_CREAT)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(WRAPPER), str(folder)], env={**os.environ, "RUNHERD_LOCK_FDS": str(lock)},
+        pass_fds=(lock,), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    os.close(lock)
+    assert repr(wanted) in done.stdout, done

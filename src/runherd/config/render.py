@@ -239,7 +239,7 @@ def _environment(spec: Spec, names: Mapping[str, Any], values: CommandValues) ->
     return env
 
 
-_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
+REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
 
 
 def _own_variables(spec: Spec, values: CommandValues) -> dict[str, str]:
@@ -250,7 +250,7 @@ def _own_variables(spec: Spec, values: CommandValues) -> dict[str, str]:
         if value is None:
             continue  # null: inherit what is there
         text = template._plain_text(value)
-        for match in _REFERENCE.finditer(text):
+        for match in REFERENCE.finditer(text):
             source, default = match[1] or match[3], match[2]
             if source not in values.environ and default is None:
                 problems.append(
@@ -260,7 +260,7 @@ def _own_variables(spec: Spec, values: CommandValues) -> dict[str, str]:
                         hint=f"export {source}=... before starting, or give ${{{source}:-default}}",
                     )
                 )
-        out[name] = _REFERENCE.sub(
+        out[name] = REFERENCE.sub(
             lambda m: values.environ.get(m[1] or m[3], m[2] if m[2] is not None else ""), text
         )
     if problems:

@@ -23,7 +23,7 @@ CPU_PERIOD_US = 100_000
 SIGN = {"memory": "memory.oom_control", "cpu": "cpu.cfs_quota_us"}  #: a file that a cgroup of version 1 has
 WRITE_TRIES_S = 24 * 3600  #: how long a full disk may keep an exit from being written
 
-#: `${NAME}`, `${NAME:-default}` or `$NAME`
+#: `${NAME}`, `${NAME:-default}` or `$NAME`; as in config/render.py, which this file must not import
 REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
 
 
