@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from flowkit import Project, Row
 
+from debian import need
+
 Make = Callable[..., Project]
 
 
@@ -94,10 +96,10 @@ print("step 2/2 loss 0.1", flush=True)
 """
 
 
-@pytest.mark.skipif(shutil.which("screen") is None, reason="screen is not installed here")
 @pytest.mark.parametrize(("kind", "cell"), [("works", "DONE"), ("fails", "BLOCKED")])
 def test_a_run_in_a_screen_session_is_adopted(make: Make, monkeypatch: pytest.MonkeyPatch, kind: str, cell: str) -> None:
     """`adopt --screen NAME`: the program in the session is watched to its end; what the session shows is its log."""
+    need({"screen": "screen"})
     project = make([Row("R001", status="RUNNING")])
     sockets = Path(tempfile.mkdtemp(prefix="rh-screen-"))  # its path must be short
     sockets.chmod(0o700)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from debian import need
 from runherd.errors import UserError
 from runherd.monitor.command import main
 from runherd.monitor.terminals import Session, find_session, new_lines, screen_sessions
@@ -109,8 +110,7 @@ def terminal(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Terminal]:
     kind = str(request.param)
-    if shutil.which(kind) is None:
-        pytest.skip(f"{kind} is not installed here")
+    need({kind: kind})
     sockets = Path(os.environ.get("TMPDIR", "/tmp")) / f"rh-{os.getpid()}-{kind}"  # a socket's path must be short
     sockets.mkdir(mode=0o700)
     monkeypatch.setenv("SCREENDIR", str(sockets))

@@ -16,9 +16,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from debian import search_path
+
 DAEMONS = ("munged", "slurmctld", "slurmd")
-TOOLS = ("sbatch", "squeue", "scontrol", "sinfo", "srun")
-PACKAGES = ("munge", "slurmctld", "slurmd", "slurm-client")
+PROGRAMS = {
+    "munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd",
+    **dict.fromkeys(("sbatch", "scancel", "squeue", "scontrol", "sinfo", "srun"), "slurm-client"),
+}  # fmt: skip
 NODES = ("n1", "n2")
 READY_S = 40
 
@@ -56,31 +60,6 @@ SlurmdParameters=config_overrides
 {nodes}
 PartitionName=main Nodes=n[1-2] Default=YES MaxTime=INFINITE DefaultTime=60 DefMemPerCPU=100 OverTimeLimit=0 State=UP
 """
-
-
-def search_path() -> str:
-    return f"{os.environ['PATH']}:/usr/sbin:/sbin"
-
-
-def missing() -> str | None:
-    """Why no cluster can be had here, or None; as root on a machine with apt, the packages are installed."""
-    if os.geteuid() != 0:
-        return "the daemons of a test cluster need root"
-    if not _lacking():
-        return None
-    if shutil.which("apt-get") is None:
-        return f"Slurm is not installed ({', '.join(_lacking())}), and there is no apt-get"
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES]
-    for command in (install, ["apt-get", "update", "-qq"], install):
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
-        if command is install and done.returncode == 0:
-            return None
-    return f"Slurm cannot be installed here: {done.stderr.strip().splitlines()[-1:]}"
-
-
-def _lacking() -> list[str]:
-    return [name for name in (*DAEMONS, *TOOLS) if shutil.which(name, path=search_path()) is None]
 
 
 class Cluster:

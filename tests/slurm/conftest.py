@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import sys
 import tempfile
@@ -14,15 +15,18 @@ import pytest
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "flow"), str(TESTS / "slurm")]
 
-from cluster import Cluster, missing  # noqa: E402
+from cluster import PROGRAMS, Cluster  # noqa: E402
+
+from debian import need  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip("Snakemake's Slurm executor is not installed: pip install 'runherd[slurm]'")
-    if why := missing():
-        pytest.skip(why)
+    if os.geteuid() != 0:
+        pytest.skip("the daemons of a test cluster need root")
+    need(PROGRAMS)
     folder = Path(tempfile.mkdtemp(prefix="slurm"))
     made = Cluster(folder)
     try:
