@@ -21,7 +21,7 @@ import uuid
 from pathlib import Path
 
 from runherd import clock, ledger, locks, processes
-from runherd.files import Layout, read_json, write_json
+from runherd.files import Layout, read_object, write_json
 from runherd.processes import Identity
 from runherd.supervise import spawn
 from runherd.supervise.place import Place
@@ -50,7 +50,7 @@ def ends(runs: int, root: Path) -> tuple[list[float], list[float]]:
     for run_id in ids:
         launch = [sys.executable, str(REPOSITORY / "scripts" / "launch.py"), run_id]
         subprocess.run(launch, cwd=root, check=True, stdout=subprocess.DEVNULL)
-        ended = read_json(layout.exit(run_id, 1))["ended"]
+        ended = read_object(layout.exit(run_id, 1))["ended"]
         events = ledger.read(layout.events(run_id))
         noticed.append(_after(events, ledger.Exited, ended))
         settled.append(_after(events, ledger.CellWritten, ended))
@@ -110,8 +110,8 @@ def supervised(count: int, seconds: float, root: Path) -> dict[str, object]:
     wait_until(lambda: all(locks.holder(layout.supervisor_lock(r)) for r in ids), "supervisors")
     wait_until(lambda: all(layout.process(r, 1).exists() for r in ids), "programs")
     supervisors = [who for r in ids if (who := locks.holder(layout.supervisor_lock(r)))]
-    wrappers = [Identity.from_json(read_json(layout.process(r, 1))["wrapper"]) for r in ids]
-    programs = [Identity.from_json(read_json(layout.process(r, 1))["program"]) for r in ids]
+    wrappers = [Identity.from_json(read_object(layout.process(r, 1))["wrapper"]) for r in ids]
+    programs = [Identity.from_json(read_object(layout.process(r, 1))["program"]) for r in ids]
     time.sleep(12)  # the first look is over
     before, children, began = cpu(supervisors), reaped(supervisors), time.monotonic()
     time.sleep(seconds)

@@ -188,12 +188,13 @@ def write_json(path: Path, value: Any) -> None:
     write_atomic(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: Path) -> Any | None:
-    """Read JSON; None when the file is missing or not whole."""
+def read_object(path: Path) -> dict[str, Any] | None:
+    """Read a JSON object, as all our records are; None when the file is missing, not whole or something else."""
     try:
-        return json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        found = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
+    return found if isinstance(found, dict) else None
 
 
 def fingerprint(path: Path) -> list[int] | None:

@@ -53,12 +53,12 @@ def run_explain(args: argparse.Namespace) -> int:
     """Print origins. Raises `UserError`."""
     from runherd.config import Spec, resolve, set_values, trackerrows
     from runherd.config.explain import explain_text, explained
-    from runherd.files import read_json
+    from runherd.files import read_object
 
     project = _project(args)
     if args.frozen:
         path = project.layout.spec(args.run_id)
-        frozen = read_json(path)
+        frozen = read_object(path)
         if frozen is None:
             raise UserError(
                 Problem("this run has no frozen spec", project.shown(path), hint="launch it first")

@@ -201,11 +201,11 @@ def _cancel(place: Place, tracker_name: str) -> int:
 
 
 def _grace_s(place: Place) -> float:
-    from runherd.files import read_json
+    from runherd.files import read_object
 
     last = place.history().last_attempt
-    command = read_json(place.layout.command(place.run_id, last.number)) if last else None
-    return float(command.get("grace_s") or 30.0) if isinstance(command, dict) else 30.0
+    command = read_object(place.layout.command(place.run_id, last.number)) if last else None
+    return float(command.get("grace_s") or 30.0) if command is not None else 30.0
 
 
 def _cancel_queued(place: Place, tracker_name: str, h: History) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd import cost, exitcodes
 from runherd.cli.project import add_tracker_option, find_run, look
-from runherd.files import Layout, read_json, write_json
+from runherd.files import Layout, read_object, write_json
 from runherd.lifecycle import billing
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan
@@ -62,8 +62,8 @@ def of_run(layout: Layout, run: RunPlan) -> dict[str, Any] | None:
         if h.ended is not None and not path.exists():
             write_json(path, bill)
         return bill
-    recorded = read_json(path)
-    if isinstance(recorded, dict):
+    recorded = read_object(path)
+    if recorded is not None:
         return recorded
     rebuilt = billing.legacy(place)
     if rebuilt is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from runherd import clock, cost, exitcodes, locks
 from runherd.cli.project import add_tracker_option, find_run, look
 from runherd.errors import UserError, fail
-from runherd.files import Layout, read_json
+from runherd.files import Layout, read_object
 from runherd.plan.build import Draft
 from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.targets import no_such_stage
@@ -108,8 +108,7 @@ def _waiting(layout: Layout, run: RunPlan) -> str | None:
 
 def gate_row(layout: Layout, stage: str, again: Sequence[str] = ()) -> dict[str, Any]:
     """One gate as `status` tells it; `again` are the runs after which it is judged again."""
-    verdict = read_json(layout.gate_verdict(stage))
-    verdict = verdict if isinstance(verdict, dict) else {}
+    verdict = read_object(layout.gate_verdict(stage)) or {}
     return {
         "stage": stage,
         "passed": layout.gate_passed(stage).exists(),

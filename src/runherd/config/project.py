@@ -18,7 +18,7 @@ from typing import Any
 from runherd.config import layerfiles
 from runherd.config.merge import Layer
 from runherd.errors import Problem, UserError
-from runherd.files import Layout, encode_id, read_json, relative_to_root, write_json
+from runherd.files import Layout, encode_id, read_object, relative_to_root, write_json
 
 #: Folders that may hold our configuration, first match wins (for a repo whose `configs/` is its own).
 CONFIG_DIRS = ("configs", "runherd-configs")
@@ -234,8 +234,8 @@ def _cache_file(root: Path) -> Path:
 
 
 def _cached(root: Path, sha256: str) -> tuple[dict[str, Any], dict[str, int]] | None:
-    kept = read_json(_cache_file(root))
-    if not isinstance(kept, dict) or kept.get("schema") != _CACHE_SCHEMA or kept.get("key") != _key(sha256):
+    kept = read_object(_cache_file(root))
+    if kept is None or kept.get("schema") != _CACHE_SCHEMA or kept.get("key") != _key(sha256):
         return None
     return kept["data"], kept["lines"]
 

@@ -132,8 +132,7 @@ def _is_run(path: Path) -> bool:
 
 
 def _record(path: Path) -> dict[str, Any] | None:
-    value = files.read_json(path) if path.is_file() else None
-    return value if isinstance(value, dict) else None
+    return files.read_object(path) if path.is_file() else None
 
 
 def _text(record: dict[str, Any] | None, key: str) -> str | None:

@@ -50,8 +50,7 @@ def read_overrides(layout: files.Layout, stage: str) -> list[dict[str, Any]]:
     path = layout.gate_override(stage)
     if not path.exists():
         return []
-    record = files.read_json(path)
-    found = record.get("overrides") if isinstance(record, dict) else None
+    found = (files.read_object(path) or {}).get("overrides")
     if not isinstance(found, list) or not all(isinstance(o, dict) for o in found):
         raise fail(
             "the record of overrides cannot be read", where=str(path), hint="restore it from version control"

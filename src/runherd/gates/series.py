@@ -133,7 +133,7 @@ def save_once(path: Path, record: Any) -> None:
 
 def read_variance(layout: files.Layout, path: Path) -> BaselineVariance | None:
     """Read a saved variance; None when the file is not whole."""
-    record: Any = files.read_json(path)
+    record: Any = files.read_object(path)
     try:
         values = {str(k): float(v) for k, v in record["baseline"].items()}
         return BaselineVariance(

@@ -24,7 +24,7 @@ def write_verdict(layout: files.Layout, verdict: Verdict) -> Path:
     path = layout.gate_verdict(verdict.stage)
     new = verdict.to_json()
     if path.exists():
-        old = files.read_json(path)
+        old = files.read_object(path)
         if _same(old, new):
             return path
         _archive(layout, path, verdict.stage, old)
@@ -32,14 +32,12 @@ def write_verdict(layout: files.Layout, verdict: Verdict) -> Path:
     return path
 
 
-def _same(old: Any, new: dict[str, Any]) -> bool:
-    if not isinstance(old, dict):
-        return False
-    return {**old, "judged_at": None} == {**new, "judged_at": None}
+def _same(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
+    return old is not None and {**old, "judged_at": None} == {**new, "judged_at": None}
 
 
-def _archive(layout: files.Layout, path: Path, stage: str, old: Any) -> None:
-    when = old.get("judged_at") if isinstance(old, dict) else None
+def _archive(layout: files.Layout, path: Path, stage: str, old: dict[str, Any] | None) -> None:
+    when = (old or {}).get("judged_at")
     stamp = re.sub(r"[^0-9TZ.]", "", str(when)) if when else "unreadable"
     folder, stem = layout.gate_archive(), files.encode_id(stage)
     name, count = f"{stem}.{stamp}.json", 1

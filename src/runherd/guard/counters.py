@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock
-from runherd.files import read_json, write_json
+from runherd.files import read_object, write_json
 
 SCHEMA = 1
 MOST_EVENTS = 200
@@ -85,8 +85,8 @@ class Record:
 
     def __init__(self, path: Path, generation: int, names: Iterable[str]) -> None:
         self.path, self.generation = path, generation
-        earlier = read_json(path)
-        same = isinstance(earlier, dict) and earlier.get("generation") == generation
+        earlier = read_object(path)
+        same = earlier is not None and earlier.get("generation") == generation
         self.counters = Counters(names, earlier if same else None)
         self._written: dict[str, Any] | None = None
 

@@ -9,7 +9,7 @@ from typing import Any
 from runherd import clock, cost, prices
 from runherd.collect.usage import by_model
 from runherd.errors import UserError
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.history import History
 from runherd.lifecycle import samples
 from runherd.lifecycle.frozen import spec_data
@@ -63,7 +63,7 @@ def _gpu_prices(
         if own is not None:
             found[a.number] = float(own)
         elif a.launched.gpus:
-            command = read_json(place.layout.command(place.run_id, a.number)) or {}
+            command = read_object(place.layout.command(place.run_id, a.number)) or {}
             names = [str((command.get("gpu_names") or {}).get(uuid, "")) for uuid in a.launched.gpus]
             price = prices.of_gpus(table(), a.launched.provider, str(command.get("host") or ""), names)
             if price is not None:
@@ -74,12 +74,12 @@ def _gpu_prices(
 def _tokens(place: Place, h: History, data: dict[str, Any], table: _Table) -> dict[str, Any] | None:
     """Tokens that the result reports, else those that the guard has counted, with their dollars where priced."""
     model = data.get("model") if isinstance(data.get("model"), str) else None
-    result = read_json(place.layout.record(place.run_id, "result"))
-    guard = read_json(place.layout.record(place.run_id, "guard"))
+    result = read_object(place.layout.record(place.run_id, "result")) or {}
+    guard = read_object(place.layout.record(place.run_id, "guard")) or {}
     told, source = None, "result"
-    if isinstance(result, dict) and result.get("generation") == h.gen:
+    if result.get("generation") == h.gen:
         told = result.get("usage")
-    if not told and isinstance(guard, dict) and guard.get("generation") == h.output_generation and guard.get("reported_usage"):
+    if not told and guard.get("generation") == h.output_generation and guard.get("reported_usage"):
         told, source = guard, "guard"
     counts = by_model(told, str(model or "model"))
     if not counts:
@@ -103,11 +103,11 @@ def legacy(place: Place) -> dict[str, Any] | None:
     spans = [span for path in logs if path.name != "supervisor.log" and (span := log_times(path)) is not None]
     if not spans:
         return None
-    spec = read_json(place.layout.spec(place.run_id))
-    execution = ((spec.get("data") if isinstance(spec, dict) else None) or {}).get("execution") or {}
+    spec = read_object(place.layout.spec(place.run_id)) or {}
+    execution = (spec.get("data") or {}).get("execution") or {}
     gpus = [f"gpu{i}" for i in range(int(execution.get("gpus") or 0))]
-    result = read_json(place.layout.record(place.run_id, "result"))
-    well = isinstance(result, dict) and result.get("status") in ("done", "completed")
+    result = read_object(place.layout.record(place.run_id, "result")) or {}
+    well = result.get("status") in ("done", "completed")
     status = "completed" if well else "failed"
     return cost.from_log_times(place.run_id, spans, gpus, execution.get("gpu_provider") or "local", status)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from runherd import ledger, locks
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.lifecycle import group
 from runherd.plan.summary import Index
 from runherd.supervise.place import Place
@@ -35,8 +34,8 @@ def finish(place: Place) -> None:
     if not h.final_cell_written:
         write_cell(place, CELL[h.ended.status], final=True, result=h.ended.result_text, note=h.ended.note)
     index = Index(place.layout)
-    spec = read_json(place.layout.spec(place.run_id))
-    index.set_content_key(place.run_id, str(spec.get("content_key", "")) if isinstance(spec, dict) else "")
+    spec = read_object(place.layout.spec(place.run_id)) or {}
+    index.set_content_key(place.run_id, str(spec.get("content_key", "")))
     index.save()
 
 
@@ -55,8 +54,8 @@ def write_note(place: Place, note: str) -> None:
     """Say something in our part of the row's notes while the run goes on; the end's note replaces it."""
     from runherd import tracker
 
-    spec: Any = read_json(place.layout.spec(place.run_id))
-    name = spec.get("tracker") if isinstance(spec, dict) else None
+    spec = read_object(place.layout.spec(place.run_id)) or {}
+    name = spec.get("tracker")
     if name:
         aliases = spec.get("columns") or None
         update = tracker.Update(str(spec.get("row_id") or place.run_id), note=note)
@@ -69,9 +68,9 @@ def write_cell(
     """Write our cells of the run's row; returns why not, when it could not be written (it stays due)."""
     from runherd import tracker
 
-    spec: Any = read_json(place.layout.spec(place.run_id))
+    spec = read_object(place.layout.spec(place.run_id)) or {}
     h = place.history()
-    name = spec.get("tracker") if isinstance(spec, dict) else None
+    name = spec.get("tracker")
     if not name:  # launched without a tracker row: there is no cell, so nothing stays due
         place.record(ledger.CellWritten(h.gen, status, final))
         return None
@@ -94,6 +93,6 @@ def write_cell(
 def _member(place: Place, run_id: str) -> group.Member:
     """A sub-run of the same row, as its own ledger and result tell it."""
     ended = Place(place.layout, run_id).history().ended
-    result = read_json(place.layout.record(run_id, "result")) if ended else None
-    metrics = result.get("metrics") if isinstance(result, dict) else None
+    result = read_object(place.layout.record(run_id, "result")) if ended else None
+    metrics = (result or {}).get("metrics")
     return group.Member(run_id, ended.status if ended else None, ended.note if ended else "", metrics)

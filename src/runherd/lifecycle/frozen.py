@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from runherd.errors import fail
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.history import History
 from runherd.supervise.place import Place
 
@@ -18,8 +18,8 @@ STEERING = (
 
 def frozen_spec(place: Place) -> dict[str, Any]:
     """The content of spec.json; raises `UserError` when it is missing or damaged."""
-    spec = read_json(place.layout.spec(place.run_id))
-    if not isinstance(spec, dict) or not isinstance(spec.get("data"), dict):
+    spec = read_object(place.layout.spec(place.run_id))
+    if spec is None or not isinstance(spec.get("data"), dict):
         raise fail("the frozen spec is missing or damaged", where=str(place.layout.spec(place.run_id)))
     return spec
 

@@ -9,7 +9,7 @@ from typing import Any
 from runherd import git
 from runherd.config import ProjectConfig, Spec
 from runherd.errors import fail
-from runherd.files import Layout, encode_id, read_json
+from runherd.files import Layout, encode_id, read_object
 from runherd.lifecycle.frozen import frozen_spec
 from runherd.steps.launch_spec import launch_spec
 from runherd.supervise.place import Place
@@ -37,7 +37,7 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     if ended is None or ended.status != "done":
         raise fail(f"{run_id} has no finished record to repeat", hint="runherd status")
     record = frozen_spec(place)
-    result = read_json(layout.record(run_id, "result")) or {}
+    result = read_object(layout.record(run_id, "result")) or {}
     again = next(f"{run_id}@frozen{i}" for i in range(1, 1000) if not layout.run_dir(f"{run_id}@frozen{i}").exists())
     code = result.get("git") or {}
     notes = []
@@ -50,7 +50,7 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     finally:
         if tree is not None:
             _git(layout.root, "worktree", "remove", "--force", str(tree))
-    new = read_json(layout.record(again, "result")) or {}
+    new = read_object(layout.record(again, "result")) or {}
     old_metrics, new_metrics = result.get("metrics") or {}, new.get("metrics") or {}
     keys = sorted(old_metrics.keys() | new_metrics.keys())
     rows = tuple((k, old_metrics.get(k), new_metrics.get(k)) for k in keys)

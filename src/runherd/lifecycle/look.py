@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import ledger
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.lifecycle import finish, logsize, samples
 from runherd.lifecycle.frozen import spec_data
 from runherd.supervise.place import Place
@@ -50,8 +50,8 @@ def look(place: Place, number: int) -> str:
 
 
 def _sample(place: Place, number: int) -> None:
-    command = read_json(place.layout.command(place.run_id, number)) or {}
-    process = read_json(place.layout.process(place.run_id, number)) or {}
+    command = read_object(place.layout.command(place.run_id, number)) or {}
+    process = read_object(place.layout.process(place.run_id, number)) or {}
     roots = [process[role]["pid"] for role in ("program",) if isinstance(process.get(role), dict)]
     path = place.layout.samples(place.run_id, number)
     samples.take(path, str(command.get("token") or ""), roots, command.get("gpus") or [])

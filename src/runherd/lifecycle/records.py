@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd import clock, ledger
 from runherd.collect.usage import by_model
-from runherd.files import fingerprint, read_json, relative_to_root, write_json
+from runherd.files import fingerprint, read_object, relative_to_root, write_json
 from runherd.history import Attempt
 from runherd.lifecycle import billing
 from runherd.lifecycle.frozen import spec_data
@@ -24,7 +24,7 @@ def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
     """Collect the result of an attempt: only files written after it started, whole and well-formed."""
     from runherd.collect import collect as gather
 
-    command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
+    command = read_object(place.layout.command(place.run_id, attempt.number)) or {}
     first = next((a for a in place.history().attempts if a.gen == attempt.gen), attempt)
     work = place.layout.work_dir(place.run_id)
     result = _placed(place, command, "result_path") or work / "result.json"
@@ -86,8 +86,8 @@ def judge(place: Place, data: dict[str, Any], collected: Any) -> Any:
 
     h = place.history()
     logs = [place.layout.log(place.run_id, a.number) for a in h.output_attempts()]
-    guard = read_json(place.layout.record(place.run_id, "guard"))
-    guard = guard if isinstance(guard, dict) and guard.get("generation") == h.output_generation else None
+    guard = read_object(place.layout.record(place.run_id, "guard"))
+    guard = guard if guard is not None and guard.get("generation") == h.output_generation else None
     return look_at(collected, data, [p for p in logs if p.exists()], run_id=place.run_id, guard=guard)
 
 
@@ -101,7 +101,7 @@ def write(place: Place, ended: ledger.Ended) -> None:
     if attempt is not None and attempt.exited is not None:
         collected = collect(place, attempt, data)
     validation_path = place.layout.record(place.run_id, "validation")
-    validation = read_json(validation_path)
+    validation = read_object(validation_path)
     if ended.cls != "VALIDATION" and ended.status != "done":
         validation = _not_validated(place, ended)
         write_json(validation_path, validation)
@@ -125,11 +125,11 @@ def _not_validated(place: Place, ended: ledger.Ended) -> dict[str, Any]:
 
 
 def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: ledger.Ended) -> dict[str, Any]:
-    spec = read_json(place.layout.spec(place.run_id)) or {}
+    spec = read_object(place.layout.spec(place.run_id)) or {}
     attempts = h.output_attempts()
     last = attempts[-1] if attempts else None
-    command = (read_json(place.layout.command(place.run_id, last.number)) or {}) if last else {}
-    diagnosis = read_json(place.layout.record(place.run_id, "diagnosis")) if ended.status != "done" else None
+    command = (read_object(place.layout.command(place.run_id, last.number)) or {}) if last else {}
+    diagnosis = read_object(place.layout.record(place.run_id, "diagnosis")) if ended.status != "done" else None
     got = collected
     return {
         "schema": SCHEMA,
@@ -158,7 +158,7 @@ def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: l
         "ended_at": (last.exited.ended_at or last.exited.t) if last and last.exited else ended.t,
         "wandb_url": got.wandb_url if got else None,
         "usage": by_model(got.extra.get("usage"), str(data.get("model") or got.model or "model")) if got else {},
-        "diagnosis": diagnosis.get("summary") if isinstance(diagnosis, dict) else None,
+        "diagnosis": diagnosis.get("summary") if diagnosis is not None else None,
         "note": ended.note,
     }
 
@@ -174,7 +174,7 @@ def rederive(place: Place) -> None:
         return
     attempt = next(reversed(h.output_attempts()), None)
     wanted = [place.layout.record(place.run_id, k) for k in ("result", "validation")]
-    if all(isinstance(read_json(p), dict) for p in wanted):
+    if all(read_object(p) is not None for p in wanted):
         write_cost_if_changed(place, h)
         return
     data = spec_data(place, h)
@@ -191,13 +191,13 @@ def write_cost_if_changed(place: Place, h: Any) -> None:
     """Write cost.json unless its bytes would be the same."""
     path = place.layout.record(place.run_id, "cost")
     fresh = billing.bill(place, h)
-    if read_json(path) != fresh:
+    if read_object(path) != fresh:
         write_json(path, fresh)
 
 
 def result_text(place: Place, data: dict[str, Any], metrics: dict[str, Any]) -> str:
     """The tracker's result cell: `collect.primary`, then the metrics that the row names, else the first few."""
-    spec = read_json(place.layout.spec(place.run_id)) or {}
+    spec = read_object(place.layout.spec(place.run_id)) or {}
     row = {k.casefold(): str(v).casefold() for k, v in (spec.get("row") or {}).items()}
     named = " ".join(v for k, v in row.items() if "metric" in k or "指标" in k)
     shown = {k: v for k, v in metrics.items() if isinstance(v, int | float)}

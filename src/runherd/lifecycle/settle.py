@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from runherd import clock, heal, ledger
-from runherd.files import read_json, write_json
+from runherd.files import read_object, write_json
 from runherd.history import Attempt, History
 from runherd.lifecycle import records
 from runherd.lifecycle.finish import end
@@ -60,7 +60,7 @@ def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
     told_to_go = attempt.left is not None and (
         abs(clock.epoch(exited.ended_at or exited.t) - clock.epoch(attempt.left.t)) < SHUTDOWN_WINDOW_S
     )
-    command = read_json(place.layout.command(place.run_id, attempt.number)) or {}
+    command = read_object(place.layout.command(place.run_id, attempt.number)) or {}
     return heal.Exit(
         code=exited.code,
         signal=exited.signal,
@@ -100,8 +100,8 @@ def _call_hook(place: Place, data: dict[str, Any]) -> None:
     """The user's own command after a run that did not end well; its outcome stands in diagnosis.json."""
     section = data.get("diagnose") or {}
     path = place.layout.record(place.run_id, "diagnosis")
-    diagnosis = read_json(path)
-    if section.get("hook") and isinstance(diagnosis, dict):
+    diagnosis = read_object(path)
+    if section.get("hook") and diagnosis is not None:
         from runherd.diagnose.hook import TIMEOUT_S, run_hook
 
         timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
@@ -136,8 +136,7 @@ def end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: An
 
 def _blocked_note(place: Place, decision: heal.End) -> str:
     """What the row says of a run that did not end well: the reason, where, and how to go on."""
-    diagnosis = read_json(place.layout.record(place.run_id, "diagnosis"))
-    exception = diagnosis.get("exception") if isinstance(diagnosis, dict) else None
+    exception = (read_object(place.layout.record(place.run_id, "diagnosis")) or {}).get("exception")
     if decision.status == "cancelled":
         asked = place.history().cancel
         by = f" by {asked.by}" if asked and asked.by else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from runherd.config.spec import Difference, Spec
-from runherd.files import encode_id, read_json
+from runherd.files import encode_id, read_object
 
 MOST = 6  #: differences that are shown
 
@@ -36,9 +36,9 @@ def against_baseline(run_dir: str) -> str:
 
 
 def _spec(folder: Any) -> Spec | None:
-    found = read_json(folder / "spec.json")
+    found = read_object(folder / "spec.json")
     try:
-        return Spec.from_json(found) if isinstance(found, dict) else None
+        return Spec.from_json(found) if found is not None else None
     except (KeyError, TypeError, ValueError):
         return None
 

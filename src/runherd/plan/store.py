@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runherd.files import Layout, encode_id, read_json, write_json
+from runherd.files import Layout, encode_id, read_object, write_json
 from runherd.plan.model import Plan
 
 if TYPE_CHECKING:  # the planner is loaded only where a plan is made: jobs read the frozen one
@@ -58,14 +58,13 @@ def spec_record(draft: Draft, run_id: str, spec: Any) -> dict[str, Any]:
 def frozen() -> Plan | None:
     """The plan that the main process named, if any."""
     name = os.environ.get(VARIABLE)
-    raw = read_json(Path(name)) if name else None
-    return Plan.from_json(raw) if isinstance(raw, dict) else None
+    raw = read_object(Path(name)) if name else None
+    return Plan.from_json(raw) if raw is not None else None
 
 
 def frozen_spec(run_id: str) -> dict[str, Any] | None:
     name = os.environ.get(VARIABLE)
-    raw = read_json(Path(name).parent / "specs" / f"{encode_id(run_id)}.json") if name else None
-    return raw if isinstance(raw, dict) else None
+    return read_object(Path(name).parent / "specs" / f"{encode_id(run_id)}.json") if name else None
 
 
 def current(root: Path, options: Options | None = None) -> Plan:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import history, ledger, locks
-from runherd.files import Layout, read_json, write_json
+from runherd.files import Layout, read_object, write_json
 
 SCHEMA = 1
 
@@ -63,9 +63,9 @@ class Index:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        raw = read_json(layout.index())
-        ok = isinstance(raw, dict) and raw.get("schema") == SCHEMA and isinstance(raw.get("runs"), dict)
-        self._entries: dict[str, Any] = raw["runs"] if isinstance(raw, dict) and ok else {}
+        raw = read_object(layout.index()) or {}
+        ok = raw.get("schema") == SCHEMA and isinstance(raw.get("runs"), dict)
+        self._entries: dict[str, Any] = raw["runs"] if ok else {}
         self.changed: dict[str, Any] = {}
 
     def get(self, run_id: str) -> Summary:
@@ -106,8 +106,8 @@ class Index:
         if fd is None:
             return  # only a cache: somebody will make it again
         try:
-            raw = read_json(path)
-            runs = raw.get("runs", {}) if isinstance(raw, dict) and raw.get("schema") == SCHEMA else {}
+            raw = read_object(path) or {}
+            runs = raw.get("runs", {}) if raw.get("schema") == SCHEMA else {}
             merged = {**runs, **self.changed}
             if merged != runs:
                 write_json(path, {"schema": SCHEMA, "runs": merged})

@@ -12,7 +12,7 @@ from typing import Any
 from runherd import gpu
 from runherd.config import Spec
 from runherd.errors import UserError
-from runherd.files import Layout, read_json
+from runherd.files import Layout, read_object
 from runherd.lifecycle.billing import bill
 from runherd.plan import store
 from runherd.plan.brakes import over_budget
@@ -109,8 +109,8 @@ def _drift(plan: Plan, layout: Layout, run: RunPlan, spec: Spec, specs: dict[str
     baseline = spec.get("baseline")
     if not baseline or baseline == run.run_id:
         return
-    frozen = read_json(layout.spec(str(baseline)))
-    other = specs.get(str(baseline)) or (Spec.from_json(frozen) if isinstance(frozen, dict) else None)
+    frozen = read_object(layout.spec(str(baseline)))
+    other = specs.get(str(baseline)) or (Spec.from_json(frozen) if frozen is not None else None)
     if other is None:
         yield Finding("drift", f"{run.run_id}: its baseline {baseline} has no configuration yet", run.run_id, False)
         return

@@ -20,7 +20,7 @@ from runherd import clock, exitcodes, gpu, locks, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.errors import UserError, fail
-from runherd.files import Layout, read_json, write_json
+from runherd.files import Layout, read_object, write_json
 from runherd.lifecycle.guarded import Guarded
 from runherd.plan import store
 from runherd.steps import job
@@ -61,8 +61,8 @@ def shared(place: Place, nonce: str, spec: Spec) -> dict[str, Any]:
     path = folder / f"{_key(spec)}.json"
     fd = locks.lock(path.with_suffix(".lock"), timeout_s=float(spec.get("dryrun.timeout_s") or 600) + 60)
     try:
-        known = read_json(path)
-        if isinstance(known, dict):
+        known = read_object(path)
+        if known is not None:
             return {**known, "run_id": spec.run_id, "shared_with": known["run_id"]}
         outcome = attempt(place, spec)
         write_json(path, outcome)

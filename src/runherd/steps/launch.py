@@ -12,7 +12,7 @@ from typing import Any
 
 from runherd import cluster, exitcodes, lease, locks, processes
 from runherd.errors import fail
-from runherd.files import Layout, read_json
+from runherd.files import Layout, read_object
 from runherd.lifecycle import again, campaign
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.request import open_generation
@@ -150,7 +150,7 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
     with campaign.deciding(place.layout, plan):
         stopped = campaign.braked(place.layout, plan, spec.get("data") or {})
         if stopped is None:
-            dryrun = read_json(place.layout.record(run.run_id, "dryrun"))
+            dryrun = read_object(place.layout.record(run.run_id, "dryrun"))
             open_generation(place, gen, _mode(run), spec)
     if stopped is not None:
         _say_in_tracker(place, plan, run.parent or run.run_id, stopped)
@@ -170,7 +170,7 @@ def block_now(place: Place, plan: Plan, gen: int, spec: dict[str, Any]) -> None:
         return
     try:
         h = place.history()
-        blocked = failed_dryrun(read_json(place.layout.record(place.run_id, "dryrun")), gen)
+        blocked = failed_dryrun(read_object(place.layout.record(place.run_id, "dryrun")), gen)
         if blocked is not None and h.gen < gen and not h.active and _withdrawn(plan, run) is None:
             open_generation(place, gen, _mode(run), spec)
             end(place, "blocked", *blocked)
@@ -211,8 +211,8 @@ def _unmet_need(place: Place, run: RunPlan) -> tuple[str, str] | None:
     return None
 
 
-def failed_dryrun(dryrun: Any, gen: int) -> tuple[str, str] | None:
-    if not isinstance(dryrun, dict) or dryrun.get("generation") != gen or dryrun.get("passed", True):
+def failed_dryrun(dryrun: dict[str, Any] | None, gen: int) -> tuple[str, str] | None:
+    if dryrun is None or dryrun.get("generation") != gen or dryrun.get("passed", True):
         return None
     return "DRYRUN_FAILED", f"dry-run failed: {dryrun.get('reason')}; fix it, then set TODO"
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from runherd.files import read_json, write_json
+from runherd.files import read_object, write_json
 
 #: Items of each benchmark when no limit is given, and its task types.
 SIZES = {"ovo": 581, "rtv": 140, "lv": 100, "video-mme": 100}
@@ -96,8 +96,8 @@ class Evaluation:
 
     def resume(self) -> None:
         """Take over the items of a checkpoint of the same settings; another one is left aside."""
-        kept = read_json(self.checkpoint)
-        if not isinstance(kept, dict):
+        kept = read_object(self.checkpoint)
+        if kept is None:
             return
         if kept.get("config") != self.config:
             self.checkpoint.rename(self.checkpoint.with_suffix(f".{time.time_ns()}.old"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runherd import exitcodes
 from runherd.errors import fail
-from runherd.files import Layout, read_json, write_atomic
+from runherd.files import Layout, read_object, write_atomic
 from runherd.lifecycle import records
 from runherd.plan import store
 from runherd.plan.model import PUBLISHED
@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
     records.rederive(place)
     if args.publish:
         publish(place)
-    validation = read_json(place.layout.record(args.run_id, "validation")) or {}
+    validation = read_object(place.layout.record(args.run_id, "validation")) or {}
     print(f"[validate] {args.run_id}: {h.ended.status}, validation {validation.get('verdict')}")
     job.stamp(args.stamp)
     return exitcodes.OK

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, ledger, locks, processes
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.history import Attempt
 from runherd.processes import Identity, Life
 from runherd.supervise.place import Place
@@ -15,14 +15,13 @@ from runherd.supervise.place import Place
 
 def command(place: Place, number: int) -> dict[str, Any]:
     """The content of the attempt's command.json; empty when there is none."""
-    found = read_json(place.layout.command(place.run_id, number))
-    return found if isinstance(found, dict) else {}
+    return read_object(place.layout.command(place.run_id, number)) or {}
 
 
 def role(place: Place, number: int, name: str) -> Identity | None:
     """The identity of `program` or `wrapper` as the wrapper wrote it down."""
-    written = read_json(place.layout.process(place.run_id, number))
-    return Identity.from_json(written.get(name)) if isinstance(written, dict) else None
+    written = read_object(place.layout.process(place.run_id, number))
+    return Identity.from_json(written.get(name)) if written is not None else None
 
 
 def program(place: Place, last: Attempt) -> Identity | None:
@@ -77,8 +76,8 @@ def born_by_now(place: Place, last: Attempt) -> float:
 
 def exit_event(place: Place, last: Attempt, lost: bool) -> ledger.Exited:
     """How the attempt ended, as the wrapper wrote it down, or why that is not known."""
-    written = read_json(place.layout.exit(place.run_id, last.number))
-    if isinstance(written, dict) and not lost:
+    written = read_object(place.layout.exit(place.run_id, last.number))
+    if written is not None and not lost:
         rss = written.get("max_rss_kib")
         return ledger.Exited(
             last.gen, last.number, written.get("code"), written.get("signal"), clock.iso(written["started"]),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import locks, processes
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.processes import Life
 from runherd.supervise import facts, spawn
 from runherd.supervise.place import Place
@@ -59,8 +59,8 @@ def wait_for_start(place: Place, number: int, wrapper: subprocess.Popen[bytes]) 
             break
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
-    written = read_json(process_file)
-    return (written.get("program") or {}) if isinstance(written, dict) else None
+    written = read_object(process_file)
+    return (written.get("program") or {}) if written is not None else None
 
 
 def end(place: Place, number: int, plan: dict[str, Any]) -> None:
@@ -79,8 +79,8 @@ def end(place: Place, number: int, plan: dict[str, Any]) -> None:
 
 def remove_groups(place: Place, number: int) -> None:
     """Remove the cgroups of an attempt that a killed wrapper left; the kernel refuses where something lives in them."""
-    written = read_json(place.layout.process(place.run_id, number))
-    for group in written.get("groups") or () if isinstance(written, dict) else ():
+    written = read_object(place.layout.process(place.run_id, number)) or {}
+    for group in written.get("groups") or ():
         if os.path.basename(group).startswith("runherd-"):
             try:
                 os.rmdir(group)

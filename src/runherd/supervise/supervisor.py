@@ -18,7 +18,7 @@ from typing import Any
 
 from runherd import clock, decision, lease, ledger, locks, processes
 from runherd.cluster import own_job
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.history import Attempt
 from runherd.lognote import note_action
 from runherd.processes import Life
@@ -299,8 +299,8 @@ class Supervisor:
         return self.layout.cancel_request(self.place.run_id).exists()
 
     def note_cancel(self, gen: int) -> None:
-        asked = read_json(self.layout.cancel_request(self.place.run_id))
-        by = str(asked.get("by", "")) if isinstance(asked, dict) else ""
+        asked = read_object(self.layout.cancel_request(self.place.run_id)) or {}
+        by = str(asked.get("by", ""))
         self.place.record(ledger.CancelAsked(gen, by))
 
     def sleep(self, seconds: float) -> None:

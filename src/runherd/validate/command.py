@@ -11,7 +11,7 @@ from runherd import exitcodes
 from runherd.collect.findings import Finding
 from runherd.collect.gather import Collected
 from runherd.errors import UserError, did_you_mean, fail
-from runherd.files import Layout, decode_id, read_json
+from runherd.files import Layout, decode_id, read_object
 from runherd.history import History
 from runherd.supervise.place import Place
 from runherd.validate.page import page
@@ -84,18 +84,18 @@ def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tup
 
     layout, run_id = place.layout, place.run_id
     h = place.history()
-    result = read_json(layout.record(run_id, "result"))
+    result = read_object(layout.record(run_id, "result"))
     if (said := _no_result(h, result)) is not None:
         why, code = said
         return Validation(run_id, "NA", [Finding("ended", "FAIL", why)]), "run", code
-    result = result if isinstance(result, dict) else {}
-    spec = read_json(layout.spec(run_id)) or {}
+    result = result or {}
+    spec = read_object(layout.spec(run_id)) or {}
     data = dict(spec.get("data") or {})
     data["validate"] = {**(data.get("validate") or {}), **section}
     items = layout.items(run_id)
     attempts = layout.run_dir(run_id) / "attempts"
     logs = sorted(attempts.glob("*/log.txt")) if attempts.is_dir() else []
-    guard = read_json(layout.record(run_id, "guard"))
+    guard = read_object(layout.record(run_id, "guard"))
     collected = Collected(
         metrics=result.get("metrics") or {},
         n_items=result.get("n_items"),
@@ -103,11 +103,11 @@ def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tup
         findings=[Finding(**f) for f in result.get("findings") or () if isinstance(f, dict)],
         expected=args.expected or data.get("expected") or result.get("expected"),
     )
-    seen = guard if isinstance(guard, dict) and guard.get("generation") == h.output_generation else None
+    seen = guard if guard is not None and guard.get("generation") == h.output_generation else None
     return validate(collected, data, [*logs, *args.log], run_id=run_id, guard=seen), "run", None
 
 
-def _no_result(h: History, result: Any) -> tuple[str, int] | None:
+def _no_result(h: History, result: dict[str, Any] | None) -> tuple[str, int] | None:
     """Why there is no result to judge, and the exit code; None where there is one.
 
     A run that validation itself has blocked is judged anew: its numbers are there.
@@ -116,7 +116,7 @@ def _no_result(h: History, result: Any) -> tuple[str, int] | None:
         return "the run is at work: it has no result yet", exitcodes.RUNNING
     if h.ended is not None and h.ended.status != "done" and h.ended.cls != "VALIDATION":
         return f"the run ended {h.ended.status}, its result is not taken: {h.ended.note}", exitcodes.BLOCKED
-    if not isinstance(result, dict):
+    if result is None:
         return "the run has no result: it was never launched", exitcodes.NEEDS_PERSON
     return None
 

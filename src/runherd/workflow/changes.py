@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, locks
-from runherd.files import Layout, read_json, write_json
+from runherd.files import Layout, read_object, write_json
 from runherd.plan.build import Draft
 from runherd.plan.model import Plan, refuse_broken
 
@@ -143,8 +143,7 @@ class Changes:
         mine = set(self.targets())
         extra: set[str] = set()
         for path in self._request_files():
-            body = read_json(path)
-            wanted = set(body.get("targets", [])) if isinstance(body, dict) else set()
+            wanted = set((read_object(path) or {}).get("targets", []))
             if not wanted - mine or not mine:
                 path.unlink(missing_ok=True)
             extra |= wanted - mine if mine else set()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runherd import clock
 from runherd.errors import UserError
-from runherd.files import read_json
+from runherd.files import read_object
 from runherd.plan.build import Draft, build
 from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.options import Options
@@ -61,8 +61,8 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
             note = Place(draft.layout, run.run_id).history().ended
             lines.append(f"[runherd] {run.run_id} {run.ended.upper()}: {note.note if note else ''}")
     for stage in plan.stages:
-        verdict = read_json(draft.layout.gate_verdict(stage.name))
-        if isinstance(verdict, dict):
+        verdict = read_object(draft.layout.gate_verdict(stage.name))
+        if verdict is not None:
             passed = draft.layout.gate_passed(stage.name).exists()
             again = judged_again_after(plan, stage.name)
             word = verdict.get("verdict") if not verdict.get("override") else "OVERRIDDEN"
@@ -90,14 +90,14 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
 
 
 def _is_shut(draft: Draft, stage: str) -> bool:
-    verdict = read_json(draft.layout.gate_verdict(stage))
-    return isinstance(verdict, dict) and verdict.get("verdict") != "PASS" and not verdict.get("override")
+    verdict = read_object(draft.layout.gate_verdict(stage))
+    return verdict is not None and verdict.get("verdict") != "PASS" and not verdict.get("override")
 
 
 def _preflight_stops(draft: Draft) -> list[str]:
     """What this invocation's preflight found to stop at, with what to do; an older one's is over."""
-    preflight = read_json(draft.layout.state / "preflight.json")
-    if not isinstance(preflight, dict) or clock.epoch(str(preflight["at"])) < draft.made_s:
+    preflight = read_object(draft.layout.state / "preflight.json")
+    if preflight is None or clock.epoch(str(preflight["at"])) < draft.made_s:
         return []
     stops = [f for f in preflight.get("findings", []) if f.get("stops")]
     return [f["what"] + (f" ({f['hint']})" if f.get("hint") else "") for f in stops]
