@@ -50,6 +50,8 @@ _GAVE_UP = re.compile(
     r"|\ball (?:\S+ ){0,2}(?:requests|calls|items|samples|workers|endpoints)\b.{0,10}\bfailed|\btoo many (?:errors|failures|failed)"
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
 )
+#: Who watches over a program states facts, whatever the level of the line.
+_SUPERVISOR = re.compile(r"\b(?:nanny|kubelet|slurmstepd|raylet|YarnClusterScheduler|TaskSetManager|Evicted)\b")
 _SAYS_NOTHING = re.compile(r"(?i)^\W*$|\bexit(?:ed|s|ing)?(?:\W+\w+)?\W+(?:code|status)\b|\bstatus \d+\W*$|^\W*\d+\W*$")
 _LOG_LINE = re.compile(
     r"^\W*(?:\d{2,4}[-/:]\d\d|(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b"
@@ -104,10 +106,12 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
         if raised.end >= begin:
             rank, cause = _of_traceback(scene, scene.remains, n)
             spoken, most = True, 0.5 if raised.alone else 0.8
-            yield (rank[0] + 1, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, most))
+            vague = raised.name in VAGUE - PLAIN_BUGS and cause.signature.startswith("traceback:")
+            yield (rank[0] + 1 + vague, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, most))
     for i, signature in scene.hits:
         if i not in told and i >= begin and not signature.fatal:
-            mild = MILD.search(scene.lines[i].text) is not None
+            text = scene.lines[i].text
+            mild = MILD.search(text) is not None and not (scene.exit.known and _SUPERVISOR.search(text))
             if mild and not scene.exit.known:
                 continue
             spoken = True

@@ -7,18 +7,21 @@ process; the bare exit code. Whatever the program recovered from does not count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from runherd.diagnose import exits
-from runherd.diagnose.candidates import REPORT, Ranked, rank_all
+from runherd.diagnose.candidates import FROM_OUTSIDE, NEAR_END, REPORT, Ranked, rank_all
 from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
-from runherd.diagnose.lines import Line
+from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.scene import Scene, diverged, look
 
 LAST_LINES = 5  #: shown where nothing says why
+REFUSALS = 5  #: of one kind, before a result that is no number
+_NO_NUMBER = re.compile(r"(?i)[\"'\w][\"']?\s*[:=]\s*(?:nan|null|none)\b")
 
 
 def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Cause:
@@ -29,7 +32,7 @@ def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Cata
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return _clean(ranked)
+        return _nothing_came(scene) or _clean(ranked)
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
@@ -60,6 +63,19 @@ def _diverged(scene: Scene) -> Cause | None:
     return of_signature(signature, (at,), 0.7) if signature and at is not None else None
 
 
+def _nothing_came(scene: Scene) -> Cause | None:
+    """A refusal that was told again and again right before a result that is no number, though the code is 0."""
+    last = [i for i, line in enumerate(scene.lines) if line.text.strip()][-LAST_LINES:]
+    if not any(_NO_NUMBER.search(scene.lines[i].text) for i in last):
+        return None
+    near = [(i, s) for i, s in scene.hits if i >= last[0] - NEAR_END and s.cls in FROM_OUTSIDE]
+    told = [(i, s) for i, s in near if s is near[-1][1] and not MILD.search(scene.lines[i].text)]
+    if len(told) < REFUSALS:
+        return None
+    cause = of_signature(told[-1][1], (told[0][0], last[-1]), 0.5)
+    return replace(cause, summary=f"ended with exit code 0 and without a result: {cause.summary}")
+
+
 def _clean(ranked: list[Ranked]) -> Cause:
     raised = [pair for pair in ranked if pair[1].raised is not None and not pair[1].raised.alone]
     if raised:
@@ -86,6 +102,10 @@ def _unknown(scene: Scene) -> Cause:
     if scene.exit.code == exits.TIMEOUT_CODE:
         text = f'{scene.exit}, as the command "timeout" does at its limit'
         return Cause("DEAD", "timeout-command", text, 0.6, last, suggestion="Give it more time.")
+    never_ran = exits.NEVER_RAN.get(scene.exit.code or 0)
+    if never_ran:
+        text = f"{scene.exit}: {never_ran.text}"
+        return Cause(never_ran.cls, never_ran.signature, text, 0.6, last, suggestion=never_ran.advice, restart="no")
     advice = "Read the last lines; add a signature for them if they say why."
     text = f"{scene.exit}; its last lines do not say why"
     return Cause("UNKNOWN", "unknown", text, 0.2, last, suggestion=advice, restart="maybe")

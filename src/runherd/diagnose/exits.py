@@ -101,6 +101,23 @@ _SIGNALS = {
 }
 
 
+#: Codes that a shell or a container tool gives where the program itself never ran.
+NEVER_RAN = {
+    125: Ending(
+        *("ENVIRONMENT", "container-not-started", "the container tool could not start the container", "no"),
+        "Look at the image, the mounts and the devices that its command names.",
+    ),
+    126: Ending(
+        *("ENVIRONMENT", "not-executable", "the command may not be executed", "no"),
+        "Check the mode of the file, its first line, and that it is built for this processor.",
+    ),
+    127: Ending(
+        *("ENVIRONMENT", "command-missing", "the command was not found", "no"),
+        "Activate the environment that has it, or mend PATH.",
+    ),
+}
+
+
 def of_signal(number: int) -> Ending:
     """Return what a signal tells when the log says nothing."""
     return _SIGNALS.get(number) or Ending("DEAD", f"signal-{number}", f"ended by {signal_name(number)}", "maybe")

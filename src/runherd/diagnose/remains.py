@@ -29,6 +29,10 @@ _NAME = (
 NAME = re.compile(_NAME)
 _ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)?:\s?(?P<message>\S.*)")
 _BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
+#: As Python shows an exception that somebody else reports: ``Trial 3 failed: KeyError('lr')``.
+_SHOWN = re.compile(
+    rf"(?i:error(?:ed)?|raised|fail(?:ed|ure)?|exception|because of)\b[^()'\"]{{0,80}}[: ](?P<type>{_NAME})\((?P<message>.*)\)\W*$"
+)
 _WHAT = re.compile(r"^\s*what\(\):\s+(?P<message>.+)")
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']+)'")
 _JAVA = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: )(?P<type>[\w.$]+)(?:: (?P<message>.*))?$')
@@ -89,7 +93,10 @@ def _raised(text: str, i: int, kind: str, frames: Sequence[Frame]) -> Raised | N
     whole = _BARE.match(body) or _JAVA.match(body)
     if whole:
         return Raised(i, i, whole["type"], whole["message"] or "", tuple(frames), alone=not frames)
-    found = _ALONE.search(text) if not (MILD.search(text) or _GOES_ON.search(text)) else None
+    if _GOES_ON.search(text):
+        return None
+    shown = _SHOWN.search(text) if text.rstrip().endswith((")", ").")) else None
+    found = shown or (_ALONE.search(text) if not MILD.search(text) else None)
     if found is None:
         return None
-    return Raised(i, i, found["type"], found["message"], tuple(frames), alone=not frames)
+    return Raised(i, i, found["type"], found["message"].strip("'\""), tuple(frames), alone=not frames)

@@ -20,7 +20,7 @@ SHAPES = 2  #: of one shape, that make a habit
 _NUMBERS = re.compile(r"[\d.,:%/-]+")
 NOT_FINITE = 3
 NORMS_NOT_FINITE = 10  #: gradient norms without a loss; a loss scale finds its level in fewer
-_NORM = re.compile(r"(?i)grad[_ ]norm['\"]?\s*[:=]\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
+_NORM = re.compile(r"(?i)grad(?:ient)?[_ ]norm['\"]?\s*(?:[:=]|is\b)\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"

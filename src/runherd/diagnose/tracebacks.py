@@ -107,7 +107,10 @@ def find(lines: Sequence[Line]) -> list[Raised]:
             if raised:
                 before = unlabelled(lines[i - 1].text) if i else ""
                 ignored = before.startswith(_IGNORED) or (before.startswith(_THREAD) and raised.of_tracker)
-                out.append(_link(lines, out, replace(raised, ignored=ignored)))
+                if out and out[-1].end == raised.begin and out[-1].message.startswith(HEADER):
+                    out[-1] = replace(out[-1], end=raised.end, message=raised.message)  # the words of a core in C++
+                else:
+                    out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
         elif i > used and "Error: " in line.text and _BARE.match(line.text):
             raised = _syntax(lines, i)
