@@ -72,7 +72,7 @@ OK, DEAD, LISTS = Said(), Said("does not answer: refused"), Said(models=frozense
         ([A, B], "gpt-4o", True, [OK, LISTS], []),
         ([A, B], "gpt-4o", True, [DEAD, LISTS], [("a", False, "calls go to b")]),
         ([A, B], "gpt-4o", True, [DEAD, DEAD], [("a", True, "no other endpoint is left"), ("b", True, "no other")]),
-        ([A], "gpt-4o", True, [DEAD], [("a", True, "does not answer: refused; no other endpoint is left (R1, R2)")]),
+        ([A], "gpt-4o", True, [DEAD], [("a", True, "does not answer: refused; no other endpoint is left (R1 and R2)")]),
         ([A, B], "gpt-5", True, [OK, LISTS], [("b", False, "does not serve gpt-5 (it lists gpt-4o, o3); calls go to a")]),
         ([A, B], "gpt-5", True, [DEAD, LISTS], [("a", True, "no other"), ("b", True, "does not serve gpt-5")]),
         ([A], "gpt4o", False, [LISTS], [("a", False, "set endpoint.model if the program asks for another name")]),

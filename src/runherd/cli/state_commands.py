@@ -16,7 +16,7 @@ from runherd.plan.build import Draft
 from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.targets import no_such_stage
 from runherd.supervise.place import Place
-from runherd.words import listing
+from runherd.words import duration, listing
 from runherd.workflow.closing import state, summary
 
 ENDED_CODE = {
@@ -137,7 +137,7 @@ def _print_status(
     shown = [
         [
             r["run_id"], r["stage"], r["priority"], r["state"].upper(), str(r["attempts"] or ""),
-            _duration(r["seconds"]), " ".join(filter(None, [r["result"], r["note"]])),
+            "" if r["seconds"] is None else duration(r["seconds"]), " ".join(filter(None, [r["result"], r["note"]])),
         ]
         for r in rows
     ]  # fmt: skip
@@ -166,15 +166,6 @@ def gate_words(gate: Mapping[str, Any]) -> str:
     if then:
         return f"{then}; the verdict before ({gate['verdict']}, {gate['judged_at']}){why}"
     return f"NOT passed ({gate['verdict']}){why}"
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    if seconds < 60:
-        return f"{seconds:.0f}s"
-    minutes = int(seconds // 60)
-    return f"{minutes}m{int(seconds % 60):02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
 
 
 def _status_code(rows: list[dict[str, Any]], gates: list[dict[str, Any]], controller: Any) -> int:

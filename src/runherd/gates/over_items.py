@@ -10,7 +10,8 @@ from runherd.gates.compared import Compared
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.items import Shared
 from runherd.gates.over_seeds import seed_test
-from runherd.gates.sentences import counted, signed
+from runherd.gates.sentences import signed
+from runherd.words import counted
 
 if TYPE_CHECKING:
     import numpy as np

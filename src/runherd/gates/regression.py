@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.sameness import differences, provenance_notes, shown
-from runherd.gates.sentences import listing
+from runherd.words import listing
 
 WORST_TASKS = 3
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from runherd.gates.context import CannotJudge
 from runherd.gates.evidence import RunEvidence
-from runherd.gates.sentences import listing
+from runherd.words import listing
 
 #: First parts of keys that cannot change what is measured, or that differ by nature.
 NOT_COMPARED = frozenset(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 
 def number(value: float) -> str:
@@ -36,17 +35,3 @@ def p_value(p: float) -> str:
 def percent(level: float) -> str:
     """A level such as 0.95 as `95 %`."""
     return f"{100 * level:.4g} %"
-
-
-def listing(words: Sequence[str], most: int = 8) -> str:
-    """`a, b and c`; a long list is cut and counted."""
-    if len(words) > most:
-        return f"{', '.join(words[:most])} and {len(words) - most} more"
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def counted(n: int, word: str) -> str:
-    """`1 run`, `3 runs`."""
-    return f"{n} {word}{'' if n == 1 else 's'}"

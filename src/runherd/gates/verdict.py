@@ -14,8 +14,8 @@ from runherd.gates.criteria import Criteria
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.kinds.all_done import holding, waits_for_person
 from runherd.gates.outcome import INCONCLUSIVE, Check, EvidenceFile, Verdict, worst
-from runherd.gates.sentences import listing
 from runherd.gates.series import BaselineVariance
+from runherd.words import listing
 
 
 def judge(

@@ -9,6 +9,7 @@ from runherd.init import rows
 from runherd.init.planning import Planned, Proposal
 from runherd.init.survey import Survey
 from runherd.plan import stages
+from runherd.words import listing
 
 if TYPE_CHECKING:
     from runherd.tracker import Row
@@ -66,8 +67,7 @@ def _counted(names: object) -> str:
 
 
 def _ids(found: list[Row]) -> str:
-    shown = ", ".join(r.id for r in found[:MOST_SHOWN])
-    return shown + (f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else "")
+    return listing([r.id for r in found], MOST_SHOWN)
 
 
 def _listed(lines: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from runherd.config.spec import Difference, Spec
 from runherd.files import encode_id, read_object
+from runherd.words import listing
 
 MOST = 6  #: differences that are shown
 
@@ -44,6 +45,4 @@ def _spec(folder: Any) -> Spec | None:
 
 
 def _shown(differences: Iterable[Difference]) -> str:
-    rows = list(differences)
-    text = ", ".join(f"{d.key} {d.old!r} -> {d.new!r}" for d in rows[:MOST])
-    return text + (f" and {len(rows) - MOST} more" if len(rows) > MOST else "")
+    return listing([f"{d.key} {d.old!r} -> {d.new!r}" for d in differences], MOST)

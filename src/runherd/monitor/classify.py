@@ -12,7 +12,7 @@ from typing import Any
 
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.rules import RULES, Suspicion, process_line
-from runherd.monitor.spans import ago
+from runherd.words import ago
 
 #: What is done about each state (design, section 6).
 ACTIONS = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from runherd import exitcodes
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
-from runherd.monitor.spans import ago
+from runherd.words import ago
 
 EXIT = {
     "HEALTHY": exitcodes.OK,

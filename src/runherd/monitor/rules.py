@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runherd.monitor.evidence import Evidence
-from runherd.monitor.spans import span
+from runherd.words import span
 
 BLOW_UP = 10.0  #: times the best of the recent losses
 MIN_ITEMS = 20  #: rates over fewer items say nothing

@@ -107,7 +107,7 @@ def is_heard_of(said: dict[str, Any] | None) -> bool:
 
 def shown(said: dict[str, Any]) -> str:
     """The part of the status line: "W&B: running, step 1200, heard 12s ago"."""
-    from runherd.monitor.spans import ago
+    from runherd.words import ago
 
     if not said["known"]:
         return f"W&B: {said['state'].replace('_', ' ')}"

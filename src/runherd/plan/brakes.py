@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runherd.plan.summary import Summary
+from runherd.words import listing
 
 #: Ends that say nothing about the next run.
 NOT_A_FAILURE = ("", "CANCELLED", "STOPPED_BY_PERSON", "NEED_FAILED", "DRYRUN_FAILED", "VALIDATION")
@@ -73,6 +74,6 @@ def circuit(summaries: Mapping[str, Summary], least: int, share: float) -> str |
         return None
     alike = [run_id for run_id, s in ended.items() if s.signature == signature and s.ended != "done"]
     return (
-        f"{count} of {len(ended)} ended runs failed alike ({signature}: {', '.join(alike[:5])}): nothing further is "
+        f"{count} of {len(ended)} ended runs failed alike ({signature}: {listing(alike, 5)}): nothing further is "
         f"launched. Mend the cause, set one of them to TODO, and start again"
     )

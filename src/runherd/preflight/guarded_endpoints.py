@@ -20,6 +20,7 @@ from runherd.guard import answers, settings, upstream
 from runherd.guard.settings import Endpoint, Settings
 from runherd.lifecycle import guarded
 from runherd.preflight.findings import Finding
+from runherd.words import listing
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def judge(
     whole = [e.name for e in chosen.endpoints if e.name not in bad]
     unlisted = {e.name for e in chosen.endpoints if e.name in bad and said[e.name].problem is None}
     pinned = {e.name for e in chosen.endpoints if model in e.second_phase}
-    named = ", ".join(runs[:4]) + (f" and {len(runs) - 4} more" if len(runs) > 4 else "")
+    named = listing(runs, 4)
     for name, why in bad.items():
         doubtful = name in unlisted and not certain
         if name in pinned:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runherd.words import listing
+
 if TYPE_CHECKING:
     from runherd.report.page import Stage
     from runherd.report.runs import Run
@@ -70,7 +72,7 @@ def _foreign(runs: Sequence[Run]) -> list[Step]:
     found = [run.id for run in runs if run.status == "foreign"]
     if not found:
         return []
-    words = f"{_listed(found)} {_are(found)} DONE in the tracker without a record of ours, and not counted."
+    words = f"{listing(found, _NAMED)} {_are(found)} DONE in the tracker without a record of ours, and not counted."
     return [Step("warn", words, f"runherd adopt {found[0]} --result FILE")]
 
 
@@ -78,16 +80,16 @@ def _open(stages: Sequence[Stage], runs: Sequence[Run]) -> list[Step]:
     steps = []
     busy = [run.id for run in runs if run.tone == "busy"]
     if busy:
-        words = f"{_listed(busy)} {_are(busy)} at work; nothing to do but wait."
+        words = f"{listing(busy, _NAMED)} {_are(busy)} at work; nothing to do but wait."
         steps.append(Step("busy", words, f"runherd monitor {busy[0]} --follow"))
     cancelled = [run.id for run in runs if run.status == "cancelled"]
     if cancelled:
         steps.append(
-            Step("warn", f"{_listed(cancelled)} {_were(cancelled)} stopped: set the Status to TODO to go on.")
+            Step("warn", f"{listing(cancelled, _NAMED)} {_were(cancelled)} stopped: set the Status to TODO to go on.")
         )
     unclear = [run.id for run in runs if run.status == "unknown"]
     if unclear:
-        words = f"The Status of {_listed(unclear)} is not understood, so nothing is launched for it."
+        words = f"The Status of {listing(unclear, _NAMED)} is not understood, so nothing is launched for it."
         steps.append(Step("warn", words))
     unjudged = next((s for s in stages if not s.gate.verdict and s.settled == len(s.runs)), None)
     if unjudged:
@@ -96,20 +98,13 @@ def _open(stages: Sequence[Stage], runs: Sequence[Run]) -> list[Step]:
     held = next((stage.name for stage in stages if stage.gate.holds), None)
     todo = [run.id for run in runs if run.status == "todo"]
     if todo and held is None:
-        steps.append(Step("idle", f"{_listed(todo)} {_are(todo)} still to be done.", "snakemake"))
+        steps.append(Step("idle", f"{listing(todo, _NAMED)} {_are(todo)} still to be done.", "snakemake"))
     return steps
 
 
 def _sentence(words: str) -> str:
     words = words.strip()
     return words if not words or words[-1] in ".!?…" else words + "."
-
-
-def _listed(ids: Sequence[str]) -> str:
-    shown = list(ids[:_NAMED])
-    if len(ids) > _NAMED:
-        return f"{', '.join(shown)} and {len(ids) - _NAMED} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _are(ids: Sequence[str]) -> str:

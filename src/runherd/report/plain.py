@@ -12,7 +12,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from runherd import clock
+from runherd import clock, words
 
 #: A record larger than this is not one of ours.
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -96,19 +96,11 @@ def signed(value: float) -> str:
 
 
 def duration(seconds: Any) -> str:
-    """Show a span of time in its two largest units."""
+    """Show a span of time in its two largest units; a dash for what is none."""
     found = finite(seconds)
     if found is None or found < 0:
         return "–"
-    if found < 60:
-        return f"{found:.1f} s" if found < 10 else f"{found:.0f} s"
-    minutes, rest = divmod(round(found), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes:02d} min"
-    return f"{hours // 24} d {hours % 24} h"
+    return words.duration(found)
 
 
 def seconds_between(start: Any, end: Any) -> float | None:

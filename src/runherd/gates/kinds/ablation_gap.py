@@ -10,7 +10,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.kinds.claim_holds import interval_json
 from runherd.gates.outcome import INCONCLUSIVE, PASS, Check, worst
-from runherd.gates.sentences import listing
+from runherd.words import listing
 
 
 def check(entry: Any, context: Context) -> Check:

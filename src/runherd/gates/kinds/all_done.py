@@ -7,8 +7,8 @@ from typing import Any
 from runherd.gates.context import Context
 from runherd.gates.evidence import NEVER_HOLD, RunEvidence, evidence_files
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Check, Word
-from runherd.gates.sentences import counted, listing
 from runherd.gates.usable import why_unusable
+from runherd.words import counted, listing
 
 WAITING = frozenset({"todo", "running", "unknown"})
 

@@ -9,8 +9,8 @@ from runherd.gates.comparison import compare
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.outcome import PASS, Check
-from runherd.gates.sentences import counted
 from runherd.gates.usable import check_width
+from runherd.words import counted
 
 
 def check(entry: Any, context: Context) -> Check:

@@ -12,8 +12,9 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence, evidence_files
 from runherd.gates.items import AGREES, choose_field, read_items
 from runherd.gates.outcome import FAIL, INCONCLUSIVE, PASS, Check, Word
-from runherd.gates.sentences import counted, given, number, p_value, percent, signed
+from runherd.gates.sentences import given, number, p_value, percent, signed
 from runherd.gates.usable import check_unit, check_width, direction, find_runs, metrics_of
+from runherd.words import counted
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from runherd.gates.comparison import compare
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import DONE, RunEvidence
 from runherd.gates.sameness import configuration, differences, provenance_notes, shown
-from runherd.gates.sentences import listing
 from runherd.gates.usable import direction, metric_of, why_unusable
+from runherd.words import listing
 
 
 @dataclass(frozen=True)
