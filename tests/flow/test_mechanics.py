@@ -105,9 +105,12 @@ def test_a_missing_attribute_of_snakemake_is_named(attribute: str) -> None:
 def test_slots_are_offered_only_where_the_user_has_not_set_them() -> None:
     """`--resources gpu=3` stands; what is absent is registered."""
     offered: dict[str, int] = {}
-    workflow = SimpleNamespace(global_resources={"gpu": 3}, register_resource=offered.__setitem__)
+    settings = SimpleNamespace(nodes=None, cores=2)
+    workflow = SimpleNamespace(
+        global_resources={"gpu": 3}, register_resource=offered.__setitem__, resource_settings=settings
+    )  # fmt: skip
     engine.register_slots(workflow, gpus=8, parallel=4)
-    assert offered == {"runs": 4}
+    assert offered == {"runs": 4, "run_cpus": 2}
 
 
 @pytest.mark.parametrize(
