@@ -69,17 +69,25 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def each_once(said: Iterable[tuple[str, str]]) -> list[str]:
-    """Problems of many runs, each text once, with the runs that it concerns.
+    """Problems of many runs, each once, with the runs that it concerns.
 
     `said` holds (run id, text); a text may hold several problems, each of which
-    begins on a line that is not indented.
+    begins on a line that is not indented. Texts that differ by the run's id
+    (and its line in the tracker) only are one problem.
     """
-    runs: dict[str, list[str]] = {}
+    alike: dict[str, dict[str, str]] = {}
     for run_id, text in said:
         for problem in re.split(r"\n(?!\s)", text):
-            ids = runs.setdefault(problem, [])
-            ids += [run_id] if run_id not in ids else []
-    return [concerning(text, ids) for text, ids in runs.items()]
+            alike.setdefault(of_any_run(problem, run_id), {}).setdefault(run_id, problem)
+    return [
+        concerning(general if len(own) > 1 else next(iter(own.values())), list(own)) for general, own in alike.items()
+    ]
+
+
+def of_any_run(text: str, run_id: str) -> str:
+    """A problem as it reads for every run: `<run id>` in place of the id, and no line of the one row."""
+    general = re.sub(rf"(?<![\w.-]){re.escape(run_id)}(?![\w-])", "<run id>", text)
+    return text if general == text else re.sub(r"\A(\S+\.\w+):\d+: ", r"\1: ", general)
 
 
 def concerning(text: str, run_ids: Sequence[str]) -> str:

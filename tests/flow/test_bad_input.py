@@ -74,6 +74,13 @@ def test_row_without_command(make: Make) -> None:
     assert "R002 has no command" in said and "configs/runs/R002.yaml" in said and "R001" not in said
 
 
+def test_rows_without_command_are_one_problem(make: Make) -> None:
+    """A new project with many rows and no command yet: said once, with the rows."""
+    said = refused(make([Row(f"R00{i}") for i in (1, 2, 3)], runs={"R*": {"command": None}}))
+    assert said.count("has no command to launch") == 1 and "runs:    R001, R002 and R003" in said
+    assert "configs/runs/<run id>.yaml" in said
+
+
 def test_mistake_of_a_shared_template_is_said_once(make: Make) -> None:
     """An undefined name in a command that three rows share: once, with its file and line, and the rows."""
     command = ["{{ python }}", "program.py", "{{ params.stepz }}"]

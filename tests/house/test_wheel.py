@@ -40,7 +40,7 @@ def test_installed_package_works_without_the_checkout(installed: Installed, tmp_
     assert began.returncode == 0, began.stderr
     assert (repo / "EXPERIMENT_TRACKER.md").read_bytes() == before
     missing = installed.run("snakemake", "-n", cwd=repo)
-    assert missing.returncode != 0 and "R001 has no command" in missing.stdout + missing.stderr
+    assert missing.returncode != 0 and "has no command to launch" in missing.stdout + missing.stderr
 
     shutil.copy(DATA / "project.yaml", repo / "configs" / "project.yaml")
     done = installed.run("snakemake", "--cores", "2", cwd=repo)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from runherd.errors import concerning
+from runherd.errors import concerning, of_any_run
 from runherd.words import listing
 
 
@@ -41,7 +41,7 @@ def _without_id(text: str, run_id: str | None) -> str:
     for head in (f"{run_id}: ", f"{run_id} "):
         if run_id and text.startswith(head):
             return (": " if head.endswith(": ") else ": each ") + text.removeprefix(head)
-    return text
+    return of_any_run(text, run_id) if run_id else text
 
 
 def _one(group: list[Finding]) -> Finding:
@@ -50,8 +50,8 @@ def _one(group: list[Finding]) -> Finding:
         return first
     ids = tuple(dict.fromkeys(f.run_id or "" for f in group))
     said = _without_id(first.what, first.run_id)
-    if said == first.what:
-        text = concerning(said, ids)
+    if len(ids) == 1:
+        text = concerning(first.what, ids)
     else:
-        text = first.what if len(ids) == 1 else listing(ids) + said
+        text = listing(ids) + said if said.startswith(":") else concerning(said, ids)
     return replace(first, what=text, runs=ids)
