@@ -18,6 +18,7 @@ Ranked = tuple[Rank, Cause]
 
 NEAR_END = 60  #: lines; without a traceback only what stands so near to the end can be its cause
 CONSEQUENCE = 2  #: from this rank on it is what something else led to
+LAUNCHER = 2  #: the order of signatures that only say that something failed
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
 LAST_RANK = 9
 LAST_WORDS = 12  #: lines from the end, where an error line that nothing explains is still told
@@ -51,7 +52,9 @@ _GAVE_UP = re.compile(
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
 )
 #: Who watches over a program states facts, whatever the level of the line.
-_SUPERVISOR = re.compile(r"\b(?:nanny|kubelet|slurmstepd|raylet|YarnClusterScheduler|TaskSetManager|Evicted)\b")
+_SUPERVISOR = re.compile(
+    r"\b(?:nanny|kubelet|slurmstepd|raylet|default-scheduler|YarnClusterScheduler|TaskSetManager|Evicted)\b"
+)
 _SAYS_NOTHING = re.compile(r"(?i)^\W*$|\bexit(?:ed|s|ing)?(?:\W+\w+)?\W+(?:code|status)\b|\bstatus \d+\W*$|^\W*\d+\W*$")
 _LOG_LINE = re.compile(
     r"^\W*(?:\d{2,4}[-/:]\d\d|(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|[EWIF]\d{4} )|^(?:srun|slurmstepd|wandb)\b"
@@ -114,7 +117,7 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
             mild = MILD.search(text) is not None and not (scene.exit.known and _SUPERVISOR.search(text))
             if mild and not scene.exit.known:
                 continue
-            spoken = True
+            spoken = spoken or signature.order < LAUNCHER
             yield (2 * signature.order + 1 + mild, 1, i), of_signature(signature, (i,), 0.4 if mild else 0.6)
     if scene.exit.known and not scene.exit.clean and not spoken:
         yield from _error_lines(scene, begin)
@@ -198,6 +201,8 @@ def _below(scene: Scene, raised: Raised) -> list[int]:
     out: list[int] = []
     for i in range(raised.end + 1, min(len(scene.lines), raised.end + 1 + SAID_BELOW)):
         text = scene.lines[i].text
+        if not text.strip() and raised.message.endswith(":") and not out:
+            continue  # the words come after an empty line
         if not text.strip() or tracebacks.HEADER in text or _LOG_LINE.match(text):
             break
         if (raised.label and raised.label not in text[:40]) or tracebacks.SURE.match(tracebacks.unlabelled(text)):

@@ -18,6 +18,9 @@ MILD = re.compile(
     r"\b(?:DEBUG|INFO|WARNING|WARN|warning|Warning|NOTE|VERBOSE)\b|^[WI]\d{4} |\w+Warning: |: [WI] \w+/|\[[WI][\s\d]"
 )
 OF_A_TEST = re.compile(r"^(?:FAILED|ERROR|PASSED|XFAIL) \S+::")  #: pytest's word on one test, not on the run
+_QUOTED = "Traceback (most recent call last):\\n"  #: with the line's end as two characters
+_MILD_QUOTED = re.compile(r"(?i)\b(?:debug|info|warn|warning|retry|retrying)\b")
+QUOTED_CHARS = 40_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -42,11 +45,23 @@ def split(text: str, first_number: int = 1) -> list[Line]:
     for i, physical in enumerate(text.split("\n")):
         number = first_number + i if first_number else 0
         physical = physical.removesuffix("\r")
+        if _QUOTED in physical:
+            out += [Line(number, clean(part[:LINE_CHARS])) for part in _unquoted(physical)]
+            continue
         for part in physical.split("\r") if "\r" in physical else (physical,):
             if len(part) > LINE_CHARS:
                 part = part[: LINE_CHARS // 2] + " … " + part[-LINE_CHARS // 2 :]
             out.append(Line(number, clean(part)))
     return out
+
+
+def _unquoted(text: str) -> list[str]:
+    """Return the lines of a traceback that stands quoted in one line, as JSON logs and cloud services show it."""
+    head, header, rest = text.partition(_QUOTED)
+    if _MILD_QUOTED.search(head) or len(text) > QUOTED_CHARS:
+        return [text[:LINE_CHARS]]
+    body = rest.replace("\\\\n", "\\n").replace('\\\\"', '"').replace('\\"', '"')
+    return [head.replace('\\"', '"'), *(header + body).split("\\n")]
 
 
 def tail(path: Path, tail_bytes: int = TAIL_BYTES) -> list[Line]:

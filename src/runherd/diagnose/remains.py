@@ -93,10 +93,10 @@ def _raised(text: str, i: int, kind: str, frames: Sequence[Frame]) -> Raised | N
     whole = _BARE.match(body) or _JAVA.match(body)
     if whole:
         return Raised(i, i, whole["type"], whole["message"] or "", tuple(frames), alone=not frames)
-    if _GOES_ON.search(text):
+    if _GOES_ON.search(text) or MILD.search(text):
         return None
     shown = _SHOWN.search(text) if text.rstrip().endswith((")", ").")) else None
-    found = shown or (_ALONE.search(text) if not MILD.search(text) else None)
+    found = shown or _ALONE.search(text)
     if found is None:
         return None
     return Raised(i, i, found["type"], found["message"].strip("'\""), tuple(frames), alone=not frames)

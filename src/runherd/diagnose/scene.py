@@ -20,8 +20,14 @@ SHAPES = 2  #: of one shape, that make a habit
 _NUMBERS = re.compile(r"[\d.,:%/-]+")
 NOT_FINITE = 3
 NORMS_NOT_FINITE = 10  #: gradient norms without a loss; a loss scale finds its level in fewer
-_NORM = re.compile(r"(?i)grad(?:ient)?[_ ]norm['\"]?\s*(?:[:=]|is\b)\s*['\"]?(?:nan|inf)")  # a Trainer shows such a loss as 0
+_NORM = re.compile(
+    r"(?i)grad(?:ient)?[_ ]norm['\"]?\s*(?:[:=]|is\b)\s*['\"]?(?:nan|inf)"
+)  # a Trainer shows such a loss as 0
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
+#: Lines that count, but not work: a command with its options, and what is told as an error.
+_NO_WORK = re.compile(
+    r"(?:^|\s)--[\w-]*(?:epoch|step|iter|batch|sample|update|frame)[\w-]*[ =]['\"]?\d|^\W*(?:\S+ ){0,2}(?:ERROR|FATAL|CRITICAL)\b"
+)
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
 _DONE = re.compile(
@@ -84,7 +90,7 @@ def _last_progress(lines: Sequence[Line], complaints: set[int]) -> int:
     """Return where the last sign of work stands; a bar that is only printed again is none."""
     reprints = 0
     for i in range(len(lines) - 1, -1, -1):
-        if i in complaints or not is_progress(lines[i].text):
+        if i in complaints or not is_progress(lines[i].text) or _NO_WORK.search(lines[i].text):
             continue
         if reprints >= REPRINTS or not _reprinted(lines, i, complaints):
             return i

@@ -16,6 +16,7 @@ FOREIGN_LINES = 40  # of other processes between the lines of a traceback, where
 _LABEL = re.compile(
     r"(?:\[(?:rank|default|worker|node)?[ _-]?\d+\]:? ?"
     r"|\((?:[\w.:<>=+-]+ )*pid=\d+(?:, ip=[\d.]+)?\) ?"
+    r"|\[\d+,\d+\]<std(?:err|out)>: ?"
     r"|\d+: "
     r"|[\w.-]+\s*\| ?)+"
 )
