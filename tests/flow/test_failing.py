@@ -39,11 +39,16 @@ def test_a_bug_blocks_its_row_and_no_other(make: Make) -> None:
     assert project.launches() == {"R001": 1, "R002": 1}
     project.unask("R001", "bug")
     judged = project.runherd("status")
+    assert project.runherd("wait", "gate_M0").code == project.runherd("wait", "R001").code == 4
     assert judged.code == 4 and "gate M0: NOT passed (" in judged.text
     project.set_cell("R001", "TODO")
     asked = project.runherd("status")
     assert asked.code == 0 and f"gate M0: is judged again when R001 has ended; the verdict before ({gate['verdict']}, " in asked.text
+    waited = project.runherd("wait", "gate_M0", "--timeout", "30")
+    assert waited.code == 5 and "nothing is at work on gate_M0" in waited.text
+    assert project.runherd("wait", "R001").code == 5 and project.runherd("wait", "R002").code == 0
     project.snakemake().ok()
+    assert project.runherd("wait", "gate_M0").code == 0
     assert [s["from"] for s in project.starts("R001")] == [0, 1]
     assert project.launches() == {"R001": 2, "R002": 1, "R003": 1}
     assert "CODE_BUG" not in project.notes("R001")

@@ -191,6 +191,8 @@ def wait_for(args: argparse.Namespace) -> int:
     idle_looks = 0
     while True:
         code = _gates_code(layout, stages) if stages else _run_code(layout, run.run_id if run else "")
+        is_old = code is not None and _asked_again(args, stages, run)
+        code = None if is_old else code
         at_work = controller_state(layout) is not None or _supervised(layout, plan, run)
         if code is not None and not (stages and at_work and code != exitcodes.OK):
             return _told(args.target, code)
@@ -202,7 +204,19 @@ def wait_for(args: argparse.Namespace) -> int:
             )  # fmt: skip
         if deadline is not None and time.monotonic() >= deadline:
             return _told(args.target, exitcodes.RUNNING)
-        time.sleep(0.5)
+        time.sleep(2.0 if is_old else 0.5)
+
+
+def _asked_again(args: argparse.Namespace, stages: list[str], run: RunPlan | None) -> bool:
+    """True where an end or a verdict is of before: a run that it is about is asked for; also while the tracker is in
+    mid-edit."""
+    try:
+        plan = look(args).plan
+    except UserError:
+        return True
+    if run is not None:
+        return any(r.live for r in plan.runs if r.run_id == run.run_id)
+    return any(judged_again_after(plan, s.name) for s in plan.stages if s.name in stages)
 
 
 def _told(target: str, code: int) -> int:
