@@ -38,7 +38,7 @@ PLAIN_BUGS = frozenset(
     }
 )
 _REPORTS = re.compile(
-    r"(?i)see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
+    r"(?i)^failed (?:runs?|jobs?|tasks?|trials?|steps?|stages?)\b|see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
     r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b|^non-zero exit"
@@ -136,6 +136,8 @@ def _error_lines(scene: Scene, begin: int) -> Iterator[Ranked]:
 
 def _error_line(text: str, i: int) -> Cause:
     said = text.strip()[:160]
+    if _REPORTS.search(text):
+        return Cause("UNKNOWN", "error-line", f"its last error line tells only that it failed: {said}", 0.2, (i,))
     return Cause("CODE_BUG", "error-line", f"its last error line: {said}", 0.3, (i,), suggestion="Read that line.")
 
 
