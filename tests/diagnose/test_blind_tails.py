@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from blind_tails import CASES
+from fourth_tails import DONE as FOURTH_DONE
+from fourth_tails import FAILED as FOURTH_FAILED
+from fourth_tails import HEALTHY as FOURTH_HEALTHY
 from second_tails import FAILED as SECOND_FAILED
 from second_tails import HEALTHY as SECOND_HEALTHY
 from third_tails import FAILED as THIRD_FAILED
@@ -26,8 +29,13 @@ LOOKS_S = (1.0, 100.0, 400.0)  #: ages of the log; from the second on it is with
 FAILED = [c for c in CASES if not c["healthy"]]
 HEALTHY = [c for c in CASES if c["healthy"]]
 LATER = [
-    {"name": f"{name} {n}", "log": log, "exit": {"code": None, "signal": None}, "healthy": True}
-    for name, logs in (("second", SECOND_HEALTHY), ("third", THIRD_HEALTHY))
+    {"name": f"{name} {n}", "log": log, "exit": {"code": code, "signal": None}, "healthy": True}
+    for name, logs, code in (
+        ("second", SECOND_HEALTHY, None),
+        ("third", THIRD_HEALTHY, None),
+        ("fourth", FOURTH_HEALTHY, None),
+        ("fourth done", FOURTH_DONE, 0),
+    )
     for n, log in enumerate(logs)
 ]
 
@@ -103,11 +111,14 @@ def test_class_of_the_second_failures(tmp_path: Path) -> None:
     assert wrong == []
 
 
-def test_class_of_the_third_failures(tmp_path: Path) -> None:
-    """The forms of public bug reports keep their classes; here an end from outside and a stop are told apart."""
+@pytest.mark.parametrize(("failed", "many"), [(THIRD_FAILED, 65), (FOURTH_FAILED, 150)], ids=["third", "fourth"])
+def test_class_of_the_later_failures(
+    tmp_path: Path, failed: list[tuple[tuple[str, ...], str, int | None]], many: int
+) -> None:
+    """The forms of bug reports keep their classes; here an end from outside and a stop are told apart."""
     answers, wrong = [], []
-    log = tmp_path / "third 'ü'.log"
-    for classes, text, code in THIRD_FAILED:
+    log = tmp_path / "later 'ü'.log"
+    for classes, text, code in failed:
         log.write_text(text)
         found = diagnose(log, {"code": code}, {})
         right = found.cls in classes
@@ -116,7 +127,7 @@ def test_class_of_the_third_failures(tmp_path: Path) -> None:
             wrong.append((text.splitlines()[-1], classes, found.cls, found.signature))
     print(confusion(answers))
     assert wrong == []
-    assert len(THIRD_FAILED) >= 65 and len(THIRD_HEALTHY) >= 14
+    assert len(failed) >= many
 
 
 def test_the_blind_set_is_large_enough() -> None:

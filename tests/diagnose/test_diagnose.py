@@ -64,6 +64,9 @@ def test_recovered_oom_is_not_the_cause(tmp_path: Path) -> None:
         ({"signal": 11}, "CODE_BUG", "sigsegv"),
         ({"code": 0}, "COMPLETE", "clean-exit"),
         ({"code": 3}, "UNKNOWN", "unknown"),
+        ({"code": 125}, "ENVIRONMENT", "container-not-started"),
+        ({"code": 126}, "ENVIRONMENT", "not-executable"),
+        ({"code": 127}, "ENVIRONMENT", "command-missing"),
         ({}, "HEALTHY", "no-failure-seen"),
     ],
 )
@@ -148,3 +151,31 @@ def test_last_of_several_tries_counts(tmp_path: Path, tries: str, cls: str) -> N
     """One of several tries is no failure, the last of them is."""
     text = f"asking\nconnection refused by the gateway ({tries})\n"
     assert diagnose(log(tmp_path, text), {"code": 1}, {}).cls == cls
+
+
+QUOTED = (
+    r'{"level": "%s", "text": "Traceback (most recent call last):\n  File \"/w/fit.py\", line 31, in fit\n'
+    r'    d[k]\nKeyError: 7\n"}'
+)
+
+
+@pytest.mark.parametrize(("level", "cls"), [("error", "CODE_BUG"), ("warning", "UNKNOWN")])
+def test_traceback_quoted_in_one_line(tmp_path: Path, level: str, cls: str) -> None:
+    """A traceback in one line of JSON is read with its frames, unless the line is a mild one."""
+    got = diagnose(log(tmp_path, QUOTED % level + "\nProcess completed with exit code 1.\n"), {"code": 1}, {})
+    assert got.cls == cls
+    assert (got.signature == "traceback:KeyError@fit.py:31") == (cls == "CODE_BUG")
+
+
+@pytest.mark.parametrize(("score", "cls"), [("NaN", "PROXY_DOWN"), ("0.71", "COMPLETE")])
+def test_no_result_in_spite_of_code_0(tmp_path: Path, score: str, cls: str) -> None:
+    """A clean exit after refusals is a failure where the result is no number, and none where it is one."""
+    calls = "".join(f"ERROR job {n}: ConnectError(All connection attempts failed)\n" for n in range(6))
+    got = diagnose(log(tmp_path, f'{calls}{{"faithfulness": {score}}}\n'), {"code": 0}, {})
+    assert got.cls == cls
+
+
+def test_options_of_a_command_are_no_progress(tmp_path: Path) -> None:
+    """A command that is told with its options after a failure does not excuse it."""
+    text = 'Report: "torch.OutOfMemoryError: CUDA out of memory"\nCommand: python train.py --epochs 3\n'
+    assert diagnose(log(tmp_path, text), {"code": 1}, {}).cls == "OOM"

@@ -38,7 +38,8 @@ PLAIN_BUGS = frozenset(
     }
 )
 _REPORTS = re.compile(
-    r"(?i)^failed (?:runs?|jobs?|tasks?|trials?|steps?|stages?)\b|see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
+    r"(?i)^failed (?:runs?|jobs?|tasks?|trials?|steps?|stages?)\b"
+    r"|see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
     r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b|^non-zero exit"
