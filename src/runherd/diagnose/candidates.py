@@ -121,13 +121,13 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
             spoken = spoken or signature.order < LAUNCHER
             yield (2 * signature.order + 1 + mild, 1, i), of_signature(signature, (i,), 0.4 if mild else 0.6)
     if scene.exit.known and not scene.exit.clean and not spoken:
-        yield from _error_lines(scene, begin)
+        yield from _error_lines(scene, begin, told)
 
 
-def _error_lines(scene: Scene, begin: int) -> Iterator[Ranked]:
-    """Yield what error lines of a log say in general words: the weakest evidence."""
+def _error_lines(scene: Scene, begin: int, told: set[int]) -> Iterator[Ranked]:
+    """Yield what error lines of a log say in general words, but for those `told`: the weakest evidence."""
     for i in range(max(0, begin), len(scene.lines)):
-        found = _ERROR_LINE.search(scene.lines[i].text) if i not in scene.inside else None
+        found = _ERROR_LINE.search(scene.lines[i].text) if i not in told else None
         family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found else None
         if family:
             yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
