@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runherd.errors import UserError, fail
 from runherd.history import Attempt
 from runherd.lifecycle import records
 from runherd.lifecycle.frozen import frozen_spec
@@ -16,7 +17,7 @@ from runherd.lifecycle.request import open_generation
 from runherd.lifecycle.settle import end_done
 from runherd.supervise.place import Place
 
-CLASSES = ("NO_RESULT", "VALIDATION")  #: ends after which the output itself may be whole
+CLASSES = ("NO_RESULT", "VALIDATION", records.UNSETTLED)  #: ends after which the output itself may be whole
 
 
 def collect(place: Place, gen: int, spec: dict[str, Any]) -> bool:
@@ -60,10 +61,18 @@ def _output(place: Place, data: dict[str, Any]) -> tuple[Attempt, Any] | None:
     attempt = next(reversed(place.history().output_attempts()), None)
     if attempt is None or attempt.exited is None or attempt.exited.code != 0:
         return None
-    collected = records.collect(place, attempt, data)
-    if not collected.complete or records.judge(place, data, collected).verdict in ("FAIL", "CRITICAL"):
-        return None
-    return attempt, collected
+    try:
+        collected = records.collect(place, attempt, data)
+        good = collected.complete and records.judge(place, data, collected).verdict not in ("FAIL", "CRITICAL")
+    except (UserError, OSError):
+        raise
+    except Exception as e:
+        raise fail(
+            f"{place.run_id}: the output of attempt {attempt.number} still cannot be judged",
+            value=f"{type(e).__name__}: {e}",
+            hint=f"mend `collect:` or `validate:`; or start afresh: snakemake --config rerun={place.run_id}",
+        ) from e
+    return (attempt, collected) if good else None
 
 
 def _end(place: Place, attempt: Attempt, collected: Any, data: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from runherd.supervise.place import Place
 
 SCHEMA = 1
 SHOWN_METRICS = 3
+UNSETTLED = "UNSETTLED"  #: the class of an end whose output breaks whoever collects it
 
 
 def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
@@ -98,7 +99,7 @@ def write(place: Place, ended: ledger.Ended) -> None:
     data = spec_data(place, h)
     attempt = next(reversed(h.output_attempts()), None)
     collected = None
-    if attempt is not None and attempt.exited is not None:
+    if attempt is not None and attempt.exited is not None and ended.cls != UNSETTLED:
         collected = collect(place, attempt, data)
     validation_path = place.layout.record(place.run_id, "validation")
     validation = read_object(validation_path)

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 
 from runherd.steps.job import die_with_parent
 from runherd.supervise.place import Place
+from runherd.supervise.shortstep import MAY_PASS
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one step by name; exit code 0 when it did its work. It ends with the supervisor that started it."""
+    """Run one step by name; exit code 0 when it did its work, `MAY_PASS` when the machine kept it from it.
+
+    It ends with the supervisor that started it.
+    """
     die_with_parent()
-    name, place, args = argv[0], Place.from_arg(argv[1]), list(argv[2:])
+    try:
+        return _run(argv[0], Place.from_arg(argv[1]), list(argv[2:]))
+    except OSError:
+        traceback.print_exc()
+        return MAY_PASS
+
+
+def _run(name: str, place: Place, args: list[str]) -> int:
     if name == "prepare":
         from runherd.lifecycle.prepare import prepare
 
@@ -29,6 +41,10 @@ def main(argv: Sequence[str]) -> int:
         from runherd.lifecycle.settle import settle
 
         settle(place, int(args[0]))
+    elif name == "unsettled":
+        from runherd.lifecycle.unsettled import unsettled
+
+        unsettled(place, int(args[0]))
     elif name == "withdraw":
         from runherd.lifecycle.finish import end
 

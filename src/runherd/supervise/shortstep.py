@@ -16,6 +16,8 @@ from typing import Any
 from runherd.supervise import spawn
 from runherd.supervise.place import Place
 
+MAY_PASS = 75  #: exit code of a step that the machine kept from its work (a full disk, a read-only folder)
+
 
 class ShortStep:
     """One running step; `fd` is a pidfd, readable once it has ended."""

@@ -24,10 +24,11 @@ from runherd.lognote import note_action
 from runherd.processes import Life
 from runherd.supervise import facts, program
 from runherd.supervise.place import Place
-from runherd.supervise.shortstep import ShortStep
+from runherd.supervise.shortstep import MAY_PASS, ShortStep
 from runherd.supervise.waiting import Left, Waiting
 
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
+UNSETTLED_PAUSE_S = STEP_PAUSES_S[2]  #: a step that judges and crashes again after so long will always crash
 RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
 RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
 QUIET_LOOKS = 4  #: a still log is looked at so many times less often
@@ -269,8 +270,12 @@ class Supervisor:
         self.join(self.announcing)
         self.announcing = None
         for pause_s in (*STEP_PAUSES_S, None):
-            if self.join(ShortStep(self.place, name, args, self.lock_fd)) == 0:
+            code = self.join(ShortStep(self.place, name, args, self.lock_fd))
+            if code == 0:
                 return
+            crashed = code is not None and code > 0 and code != MAY_PASS  # else it was killed, or the disk was full
+            if name == "settle" and crashed and pause_s == UNSETTLED_PAUSE_S:
+                return self.step("unsettled", *args)
             if pause_s is not None:
                 self.waiting.pause(pause_s)
         tries = len(STEP_PAUSES_S) + 1
