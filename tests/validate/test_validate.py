@@ -10,6 +10,7 @@ import pytest
 
 from runherd.collect import Collected
 from runherd.validate import Validation, validate, validate_file
+from runherd.validate.page import page
 
 
 def items(n: int = 100, **change: Any) -> list[dict[str, Any]]:
@@ -137,3 +138,21 @@ def test_foreign_file(tmp_path: Path) -> None:
     got, form = validate_file(path, expected=12)
     assert (form, rules(got)) == ("per_item", {"count": "FAIL", "reported_accuracy": "WARN"})
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_reason_for_no_answer_is_a_null_response(tmp_path: Path) -> None:
+    """Items that tell why they have no response count as null, whether or not the key is there."""
+    rows = [{"id": i, "correct": False, "null_reason": "retry_exhausted"} for i in range(50)]
+    for got in (judge(tmp_path, rows), judge(tmp_path, [{**r, "response": None} for r in rows])):
+        assert (got.verdict, rules(got)["nulls"], got.metrics["null_rate"]) == ("FAIL", "FAIL", 1.0)
+    mixed = [*rows[:5], *({"id": i, "correct": True, "response": "A"} for i in range(90, 99))]
+    assert rules(judge(tmp_path, mixed))["nulls"] == "FAIL"
+
+
+def test_items_without_responses_or_verdicts(tmp_path: Path) -> None:
+    """Verdicts alone give an accuracy per task type; responses alone give none, not 0 of n."""
+    judged = judge(tmp_path, [{"id": i, "correct": i < 6, "task_type": "a\nb"} for i in range(10)])
+    assert judged.per_task == [{"task": "a\nb", "items": 10, "valid": 10, "correct": 6, "accuracy": 0.6}]
+    assert "Nulls: not known" in page(judged, "run") and "  a\\nb: 6/10 (60.0%)" in page(judged, "run")
+    said = judge(tmp_path, [{"id": i, "response": f"x{i}", "task_type": "d"} for i in range(10)])
+    assert said.per_task[0]["correct"] is None and "  d: 10 items, not judged" in page(said, "run")

@@ -33,9 +33,10 @@ WRAPPED = r"[\s\[(<{*\"']*"  #: what may stand before such a text
 
 @dataclass
 class Task:
-    """One task type: all items, valid ones (with a response), right ones among the valid."""
+    """One task type: all items, right ones of all, valid ones (with a response), right ones among the valid."""
 
     items: int = 0
+    right: int = 0
     valid: int = 0
     correct: int = 0
 
@@ -73,11 +74,12 @@ class Tally:
         task.items += 1
         if correct:
             self.correct_raw += 1
+            task.right += 1
         if correct is not None:
             self.judged += 1
         self._identity(item, name)
         if response is None:
-            self.with_response_key += "response" in item
+            self.with_response_key += "response" in item or item.get("null_reason") is not None
             self.nulls += 1
             self.null_reasons[str(item.get("null_reason", "unknown"))] += 1
         else:
@@ -132,6 +134,7 @@ class Tally:
             self.with_response_key += n
             self.judged += n if correct is not None else 0
             self.correct_raw += n if correct else 0
+            task.right += n if correct else 0
             if response is None:
                 self.nulls += n
                 continue

@@ -14,7 +14,7 @@ from runherd.collect.reading import Reading, Request
 from runherd.validate import guardcounts, rules, userrules
 from runherd.validate.logcounts import LogCounts, count_logs
 from runherd.validate.settings import Settings, read_settings
-from runherd.validate.tally import Tally
+from runherd.validate.tally import Tally, Task
 
 VERDICTS = {"INFO": "PASS", "WARN": "WARN", "FAIL": "FAIL", "CRITICAL": "CRITICAL"}
 
@@ -193,13 +193,13 @@ def _metrics(tally: Tally) -> dict[str, float | None]:
 def _per_task(tally: Tally) -> list[dict[str, Any]]:
     if list(tally.tasks) == ["unknown"]:
         return []
-    return [
-        {
-            "task": name,
-            "items": task.items,
-            "valid": task.valid,
-            "correct": task.correct,
-            "accuracy": task.correct / task.valid if task.valid and tally.judged else None,
-        }
-        for name, task in sorted(tally.tasks.items())
-    ]
+    return [_task_row(name, task, tally) for name, task in sorted(tally.tasks.items())]
+
+
+def _task_row(name: str, task: Task, tally: Tally) -> dict[str, Any]:
+    """Where no item of the result has a response, all count; where nobody judged, none is right or wrong."""
+    valid, right = (task.valid, task.correct) if tally.with_response_key else (task.items, task.right)
+    accuracy = right / valid if valid and tally.judged else None
+    return {
+        "task": name, "items": task.items, "valid": valid, "correct": right if tally.judged else None, "accuracy": accuracy
+    }  # fmt: skip
