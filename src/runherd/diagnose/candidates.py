@@ -54,7 +54,7 @@ _GAVE_UP = re.compile(
 )
 #: Who watches over a program states facts, whatever the level of the line.
 _SUPERVISOR = re.compile(
-    r"\b(?:nanny|kubelet|slurmstepd|raylet|default-scheduler|YarnClusterScheduler|TaskSetManager|Evicted)\b"
+    r"\b(?:nanny|kubelet|slurmstepd|raylet|default-scheduler|YarnClusterScheduler|TaskSetManager|Evicted|NCCL WARN)\b"
 )
 _SAYS_NOTHING = re.compile(r"(?i)^\W*$|\bexit(?:ed|s|ing)?(?:\W+\w+)?\W+(?:code|status)\b|\bstatus \d+\W*$|^\W*\d+\W*$")
 _LOG_LINE = re.compile(

@@ -18,10 +18,14 @@ from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.scene import Scene, diverged, look
+from runherd.monitor.progress import RECOVERED
 
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
-_NO_NUMBER = re.compile(r"(?i)[\"'\w][\"']?\s*[:=]\s*(?:nan|null|none)\b")
+_NO_NUMBER = re.compile(
+    r"(?i)(?:acc|scor|f1|bleu|rouge|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
+    r"\w*[\"']?\s*[:=]\s*(?:nan|null|none)\b"
+)
 
 
 def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Cause:
@@ -70,7 +74,7 @@ def _nothing_came(scene: Scene) -> Cause | None:
         return None
     near = [(i, s) for i, s in scene.hits if i >= last[0] - NEAR_END and s.cls in FROM_OUTSIDE]
     told = [(i, s) for i, s in near if s is near[-1][1] and not MILD.search(scene.lines[i].text)]
-    if len(told) < REFUSALS:
+    if len(told) < REFUSALS or any(RECOVERED.search(line.text) for line in scene.lines[told[-1][0] + 1 :]):
         return None
     cause = of_signature(told[-1][1], (told[0][0], last[-1]), 0.5)
     return replace(cause, summary=f"ended with exit code 0 and without a result: {cause.summary}")
