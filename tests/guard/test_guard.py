@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -342,6 +343,42 @@ def test_the_second_phase_stays_on_its_endpoint(guard: Start, faulty: Fault) -> 
     g.ask_many(20, 1, model="o4-mini")
     g.ask_many(10, 1, model="gpt-4o", base="/phase-b/v1")
     assert len(a.seen) > 10
+
+
+def test_an_endpoints_second_phase_takes_patterns(guard: Start, faulty: Fault) -> None:
+    """A pattern binds what fits it, in any case; an endpoint that names the model comes before one whose pattern fits."""
+    a, b, c = faulty(), faulty(), faulty()
+    g = guard([one(a, "a", second_phase=["o*"]), one(b, "b"), one(c, "c", second_phase=["o3", "x[1]"])])
+    for model in ("o4-mini", "O4mini", "o3-2025"):
+        g.ask(model=model, base="/phase-b/v1")
+        g.ask(model=model, base="/phase-b/v1")
+    assert (len(a.seen), len(b.seen), len(c.seen)) == (6, 0, 0)
+    for model in ("o3", "x[1]"):
+        g.ask(model=model, base="/phase-b/v1")
+    assert (len(a.seen), len(c.seen)) == (6, 2)
+
+
+def test_an_answer_from_before_the_cool_down_does_not_end_it(guard: Start, faulty: Fault) -> None:
+    """A call that was under way when the endpoint failed is answered, and the endpoint is left alone all the same."""
+    held = threading.Event()
+
+    def behave(n: int, body: dict[str, Any]) -> Any:
+        if body["messages"][0]["content"] == "slow":
+            held.wait(10)
+            return 200, completion(), {}
+        return 503, error("down"), {}
+
+    server = faulty(behave)
+    g = guard([one(server)], failures=1, cooldown_s=600, max_retries=0)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(g.ask, "slow")
+        wait_until(lambda: len(server.seen) == 1)
+        assert g.ask("quick")[0] == 503
+        held.set()
+        assert slow.result()[0] == 200
+    counts = g.counts()
+    assert (counts["ok"], counts["failed"], counts["cooldowns"]) == (1, 1, 1)
+    assert not any("is back" in e["text"] for e in counts["events"])
 
 
 def test_the_second_phase_of_reasoning_models_stays_without_being_told(guard: Start, faulty: Fault) -> None:

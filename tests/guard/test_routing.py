@@ -86,7 +86,9 @@ def test_the_only_server_of_a_model_takes_the_whole() -> None:
     """Shares are among those that serve the model, but not among those that happen to be up."""
     r = router(max_concurrent=20)
     assert r.caps(["b"]) == {"b": 20}
-    r.failed("a", 0.0, at_once=True)
+    slot = take(r, serving=["a"])
+    r.failed(slot, 0.0, at_once=True)
+    r.give(slot, "m")
     assert len([s for s in (r.take("m", BOTH, 1.0) for _ in range(20)) if s]) == 7
 
 
@@ -96,23 +98,53 @@ def test_a_circuit_opens_is_probed_by_one_call_and_closes() -> None:
     opened = []
     for _ in range(3):
         slot = take(r, 0.0, ["a"])
-        opened.append(r.failed("a", 0.0))
+        opened.append(r.failed(slot, 0.0))
         r.give(slot, "m")
     assert opened == [False, False, True]
     assert r.take("m", ["a"], 59.9) is None and r.next_chance(["a"], 59.9) == 60
     probe = take(r, 60.0, ["a"])
     assert probe.probe and r.take("m", ["a"], 60.0) is None  # one at a time
-    assert r.failed("a", 60.0) is True  # a failed probe opens it anew at once
+    assert r.failed(probe, 60.0) is True  # a failed probe opens it anew at once
     r.give(probe, "m")
     assert r.take("m", ["a"], 100.0) is None
     probe = take(r, 120.0, ["a"])
-    assert r.answered("a") is True
+    assert r.answered(probe) is True
     assert not take(r, 120.0, ["a"]).probe
 
 
 def test_a_probe_that_is_left_lets_the_next_try() -> None:
     """A caller that goes away during its probe does not close the way for good."""
     r = router([TWO[0]], cooldown_s=60)
-    r.failed("a", 0.0, at_once=True)
+    slot = take(r, 0.0, ["a"])
+    r.failed(slot, 0.0, at_once=True)
+    r.give(slot, "m")
     r.give(take(r, 60.0, ["a"]), "m")
     assert take(r, 60.0, ["a"]).probe
+
+
+def test_what_was_under_way_when_a_circuit_opened_neither_closes_nor_opens_it() -> None:
+    """Answers and failures of calls from before the cool-down say nothing: during it, beside the probe, and after it."""
+    r = router([TWO[0]], failures=1, cooldown_s=60)
+    old = [take(r, 0.0, ["a"]) for _ in range(5)]
+    assert r.failed(old[0], 0.0) is True
+    assert r.answered(old[1]) is False
+    assert r.take("m", ["a"], 59.9) is None and r.next_chance(["a"], 59.9) == 60
+    probe = take(r, 60.0, ["a"])
+    assert r.answered(old[2]) is False and r.failed(old[3], 60.0, at_once=True) is False
+    r.give(old[3], "m")
+    assert r.take("m", ["a"], 60.0) is None  # the probe alone decides
+    assert r.answered(probe) is True
+    assert r.failed(old[4], 61.0, at_once=True) is False
+    assert r.take("m", ["a"], 61.0) is not None
+
+
+def test_a_probe_of_an_earlier_cool_down_leaves_a_later_one_alone() -> None:
+    """A stream that was begun as a probe and ends late does not let two calls probe at once."""
+    r = router([TWO[0]], failures=1, cooldown_s=60)
+    r.failed(take(r, 0.0, ["a"]), 0.0)
+    early = take(r, 60.0, ["a"])
+    r.answered(early)
+    r.failed(take(r, 61.0, ["a"]), 61.0)
+    late = take(r, 121.0, ["a"])
+    r.give(early, "m")
+    assert late.probe and r.take("m", ["a"], 121.0) is None

@@ -110,7 +110,7 @@ class Dispatcher:
         """The endpoint that a call of a second phase is bound to; `serving` are those that have its model."""
         if not call.second_phase and not call.path.startswith("/responses"):
             return None
-        named = next((e.name for e in self.settings.endpoints if call.model in e.second_phase), None)
+        named = self.settings.bound_to(call.model)
         if named is None and serving and self.settings.keeps_second_phase(call.model):
             return serving[-1]
         return named
@@ -201,13 +201,13 @@ class Dispatcher:
         keep = False
         try:
             given, kind, wait_s = self._send(endpoint, call)
-            self._judge(name, given, kind)
+            self._judge(slot, given, kind)
             keep = given.stream is not None
             given.release = release if keep else given.release
             return given, kind, wait_s
         except Broken as e:
             self.counters.add(name, "failed")
-            self._failed(name, str(e), at_once=e.at_once)
+            self._failed(slot, str(e), at_once=e.at_once)
             return _own_answer(502, "endpoint_failed", f"{name}: {e}", name), Kind.FAILED, None
         finally:
             if not keep:
@@ -240,8 +240,9 @@ class Dispatcher:
             answer.header("retry-after")
         )  # fmt: skip
 
-    def _judge(self, name: str, given: Given, kind: Kind) -> None:
+    def _judge(self, slot: Slot, given: Given, kind: Kind) -> None:
         """Count an answer, and open or close the endpoint's circuit by it."""
+        name = slot.name
         counted = {
             Kind.ANSWER: "ok", Kind.REFUSAL: "content_policy", Kind.LIMITED: "rate_limited", Kind.FORBIDDEN: "forbidden",
             Kind.UNAUTHORISED: "unauthorised", Kind.NO_MODEL: "bad_request", Kind.BAD_REQUEST: "bad_request",
@@ -251,10 +252,10 @@ class Dispatcher:
         if kind is Kind.ANSWER and given.stream is None:
             self.count_body(name, given.body)
         if kind in (Kind.FORBIDDEN, Kind.FAILED, Kind.UNAUTHORISED):
-            self._failed(name, f"status {given.status}")
+            self._failed(slot, f"status {given.status}")
             return
         with self.changed:
-            back = self.router.answered(name)
+            back = self.router.answered(slot)
             self.changed.notify_all()
         if back:
             self.counters.event(f"{name} is back")
@@ -275,9 +276,10 @@ class Dispatcher:
         if isinstance(told.get("model"), str) and told["model"]:
             self.counters.answered_as(name, told["model"])
 
-    def _failed(self, name: str, why: str, *, at_once: bool = False) -> None:
+    def _failed(self, slot: Slot, why: str, *, at_once: bool = False) -> None:
+        name = slot.name
         with self.changed:
-            opened = self.router.failed(name, time.monotonic(), at_once=at_once)
+            opened = self.router.failed(slot, time.monotonic(), at_once=at_once)
             self.changed.notify_all()
         if opened:
             self.counters.add(name, "cooldowns")

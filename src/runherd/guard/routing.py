@@ -22,6 +22,7 @@ class State:
     failures: int = 0  #: in a row
     down_until: float | None = None  #: circuit open until then (then one call may probe)
     probing: bool = False
+    openings: int = 0  #: how often its circuit has opened
 
     def is_up(self, now: float) -> bool:
         return self.down_until is None or (now >= self.down_until and not self.probing)
@@ -29,10 +30,15 @@ class State:
 
 @dataclass(frozen=True)
 class Slot:
-    """A call's place at an endpoint; `probe`: it tries whether an open circuit may close."""
+    """A call's place at an endpoint; `probe`: it tries whether an open circuit may close.
+
+    `openings` is the endpoint's own when the call began: how a call ends says
+    nothing of the endpoint once its circuit has opened in between.
+    """
 
     name: str
     probe: bool
+    openings: int = 0
 
 
 class Router:
@@ -80,7 +86,7 @@ class Router:
         self.peak = max(self.peak, self.in_flight)
         if serial:
             self.serial[serial] += 1
-        return Slot(chosen.endpoint.name, chosen.probing)
+        return Slot(chosen.endpoint.name, chosen.probing, chosen.openings)
 
     def _least(self, able: Sequence[State], caps: dict[str, int], model: str) -> State:
         load = {s.endpoint.name: s.in_flight / caps[s.endpoint.name] for s in able}
@@ -97,30 +103,38 @@ class Router:
 
     def give(self, slot: Slot, model: str) -> None:
         """Give a slot back; a probe that said nothing of the endpoint (a caller went away) leaves it to the next."""
-        self.states[slot.name].in_flight -= 1
-        if slot.probe:
-            self.states[slot.name].probing = False
+        state = self.states[slot.name]
+        state.in_flight -= 1
+        if slot.probe and slot.openings == state.openings:
+            state.probing = False
         self.in_flight -= 1
         serial = self.settings.one_at_a_time(model)
         if serial:
             self.serial[serial] -= 1
 
-    def answered(self, name: str) -> bool:
-        """The endpoint gave an answer of its own; True when that closed its circuit again."""
-        state = self.states[name]
+    def answered(self, slot: Slot) -> bool:
+        """The endpoint gave an answer of its own; True when that closed its circuit again.
+
+        An answer that was under way when the circuit opened closes nothing.
+        """
+        state = self.states[slot.name]
+        if slot.openings != state.openings:
+            return False
         was_down = state.down_until is not None
         state.failures, state.down_until, state.probing = 0, None, False
         if was_down:
             self._begin_shares()
         return was_down
 
-    def failed(self, name: str, now: float, *, at_once: bool = False) -> bool:
-        """The endpoint failed; True when this opened its circuit."""
-        state = self.states[name]
-        state.failures += 1
-        already = state.down_until is not None and now < state.down_until
-        if already or not (at_once or state.probing or state.failures >= self.settings.failures):
+    def failed(self, slot: Slot, now: float, *, at_once: bool = False) -> bool:
+        """The endpoint failed; True when this opened its circuit. A call from before it opened last counts no more."""
+        state = self.states[slot.name]
+        if slot.openings != state.openings:
             return False
+        state.failures += 1
+        if not (at_once or slot.probe or state.failures >= self.settings.failures):
+            return False
+        state.openings += 1
         state.down_until, state.probing = now + self.settings.cooldown_s, False
         self._begin_shares()
         return True

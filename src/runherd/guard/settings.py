@@ -27,7 +27,7 @@ class Endpoint:
     models: Mapping[str, str] = field(default_factory=dict)  #: asked for -> the endpoint's own name
     serves: tuple[str, ...] = ()  #: models known to be there, by its own names; empty: it is asked
     check_models: bool = True
-    second_phase: tuple[str, ...] = ()  #: models whose second phase stays here
+    second_phase: tuple[str, ...] = ()  #: patterns of models whose second phase stays here
 
     def own_name(self, model: str) -> str:
         return self.models.get(model, model)
@@ -58,6 +58,11 @@ class Settings:
     def one_at_a_time(self, model: str) -> str | None:
         """The pattern that has this model called one at a time, or None."""
         return _matching(self.serial, model)
+
+    def bound_to(self, model: str) -> str | None:
+        """Name of the endpoint that the model's second phase is bound to: one that names it before one whose pattern fits."""
+        exact = (e.name for e in self.endpoints if model in e.second_phase)
+        return next(exact, None) or next((e.name for e in self.endpoints if _matching(e.second_phase, model)), None)
 
     def keeps_second_phase(self, model: str) -> bool:
         """Whether the second phase of this model stays on one endpoint that nobody has named."""
