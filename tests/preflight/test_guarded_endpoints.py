@@ -81,6 +81,8 @@ OK, DEAD, LISTS = Said(), Said("does not answer: refused"), Said(models=frozense
         ([{**A, "serves": ["gpt-5"]}], "gpt-5", True, [LISTS], []),
         ([{**A, "serves": ["x"]}], "gpt-5", True, [OK], [("a", True, "does not serve gpt-5 (it lists x)")]),
         ([A, {**B, "second_phase": ["o3"]}], "o3", True, [LISTS, DEAD], [("b", True, "the second phase of o3 is bound to it")]),
+        ([A, {**B, "second_phase": ["o3*"]}], "o3", True, [LISTS, DEAD], [("b", True, "the second phase of o3 is bound to it")]),
+        ([{**A, "second_phase": ["o*"]}, {**B, "second_phase": ["o3"]}], "o3", True, [LISTS, DEAD], [("b", True, "bound to it")]),
         ([A], "", False, [LISTS], []),
     ],
 )  # fmt: skip

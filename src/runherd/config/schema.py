@@ -397,7 +397,7 @@ class GuardedEndpoint(Section):
     check_models: bool | None = None
     """Ask `/v1/models`, and drop the endpoint for models that are not listed; null: yes."""
     second_phase: list[str] | None = None
-    """Models whose second phase (`/phase-b/v1`, `X-Runherd-Phase: b`, `/responses`) stays on this endpoint."""
+    """Patterns of models whose second phase (`/phase-b/v1`, `X-Runherd-Phase: b`, `/responses`) stays on this endpoint."""
 
 
 class Guard(Section):

@@ -72,11 +72,11 @@ def judge(
     bad = {e.name: why for e in chosen.endpoints if (why := _why_not(e, model, said[e.name])) is not None}
     whole = [e.name for e in chosen.endpoints if e.name not in bad]
     unlisted = {e.name for e in chosen.endpoints if e.name in bad and said[e.name].problem is None}
-    pinned = {e.name for e in chosen.endpoints if model in e.second_phase}
+    pinned = chosen.bound_to(model)
     named = listing(runs, 4)
     for name, why in bad.items():
         doubtful = name in unlisted and not certain
-        if name in pinned:
+        if name == pinned:
             stops, what = True, f"the second phase of {model} is bound to it"
         elif whole:
             stops, what = False, f"calls go to {', '.join(whole)}"
