@@ -22,7 +22,7 @@ _READERS = {
     "wandb_summary": ("wandb_file", "read_summary"),
     "tensorboard": ("tensorboard", "read"),
     "inspect_eval": ("inspect_log", "read_eval"),
-    "inspect_json": ("inspect_log", "read_object"),
+    "inspect_json": ("inspect_log", "read_json"),
     "lm_eval": ("lm_eval", "read"),
     "trainer_state": ("trainer_state", "read"),
     "opencompass": ("opencompass", "read"),
