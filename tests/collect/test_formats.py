@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from runherd.collect import Collected, collect
+from runherd.collect import Collected, collect, formats
 from runherd.errors import UserError
 
 DATA = Path(__file__).parent / "data"
@@ -479,3 +479,17 @@ def test_configuration_is_no_result(folder: Path) -> None:
     (folder / "hparams.json").write_text('{"lr": 0.1, "batch": 8}')
     got = collect({}, folder, folder / "log", 0.0, folder / "result.json", record_dir=folder.parent)
     assert not got.complete and got.metrics == {}
+
+
+def test_a_named_folder_without_a_result_is_not_left(folder: Path) -> None:
+    """`collect.path` names a folder: what lies outside of it is not taken instead of it."""
+    (folder / "own").mkdir()
+    (folder / "ok.json").write_text('{"metrics": {"accuracy": 0.5}}')
+    got = collect({"collect": {"path": "own"}}, folder, folder / "log.txt", 0.0, folder / "result.json")
+    assert got.missing is not None and "own holds no file that could be a result" in got.missing
+    assert collect({}, folder, folder / "log.txt", 0.0, folder / "result.json").metrics == {"accuracy": 0.5}
+
+
+def test_every_reader_is_there() -> None:
+    """Each name that `collect.format` may have leads to a function."""
+    assert all(callable(formats.reader(name)) for name in formats.names())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +223,63 @@ def test_whole_script(result: Path) -> None:
     assert good.returncode == 0 and good.stdout.endswith("[Validate] PASS (per_item)\n")
     bad = subprocess.run([sys.executable, str(script), "R404"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2 and bad.stderr.startswith("runherd: no such file and no such run")
+
+
+def beside(tmp_path: Path) -> Path:
+    """A folder of results with a whole one in it."""
+    folder = tmp_path / "par 'ü'"
+    folder.mkdir()
+    (folder / "ok.json").write_text('{"per_item": [{"id": 1, "response": "A", "correct": true}]}')
+    return folder
+
+
+def cut_state(place: Path) -> None:
+    place.mkdir()
+    (place / "trainer_state.json").write_text('{"best_global_step": null, "best_metric": null, "log_h')
+
+
+def notes_only(place: Path) -> None:
+    place.mkdir()
+    (place / "notes.txt").write_text("to do")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (Path.mkdir, "holds no file that could be a result"),
+        (os.mkfifo, "is neither a file nor a folder"),
+        (notes_only, "holds no whole result in a format that is known, only notes.txt"),
+        (cut_state, "holds no whole result in a format that is known, only trainer_state.json"),
+    ],
+)
+def test_nothing_beside_is_judged_instead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path], None], said: str
+) -> None:
+    """A folder without a result and a pipe are exit code 2 with the reason; the whole result beside them is not taken."""
+    place = beside(tmp_path) / "named"
+    make(place)
+    assert run(str(place)) == 2
+    out = capsys.readouterr().out
+    assert said in out and "FAIL (unknown)" in out and "does not exist" not in out
+
+
+def test_the_file_that_was_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Page and record name the file that a folder's verdict is about."""
+    folder = beside(tmp_path)
+    assert run(str(folder)) == 0
+    assert f"Read: {folder / 'ok.json'}\n" in capsys.readouterr().out
+    assert run(str(folder), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [str(folder / "ok.json")]
+
+
+def test_the_checkpoint_that_was_named_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The state of a checkpoint that was named is read, of a folder the one with the highest step."""
+    for step in (50, 100):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        state = {"global_step": step, "max_steps": 100, "log_history": [{"step": step, "loss": 1.0}]}
+        (folder / "trainer_state.json").write_text(json.dumps(state))
+    assert run(str(tmp_path / "checkpoint-50" / "trainer_state.json")) == 1
+    assert "stands at step 50 of 100" in capsys.readouterr().out
+    assert run(str(tmp_path)) == 0
+    assert "checkpoint-100" in capsys.readouterr().out

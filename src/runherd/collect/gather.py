@@ -63,7 +63,8 @@ def collect(
     if named and not place.exists() and settings.get("format") not in formats.OF_THE_LOG:
         return Collected(missing=f"{named} does not exist (collect.path)")
     env = (spec_data.get("execution") or {}).get("env") or {}
-    request = Request(settings, not_before, log, place, work_dir, run_began, env)
+    exact = bool(named) and not any(c in str(named) for c in "*?[")
+    request = Request(settings, not_before, log, place, work_dir, run_began, exact, env)
     recorder = Recorder(work_dir.parent if record_dir is None else record_dir, settings.get("fields"))
     try:
         found = search.find(place, work_dir, request)

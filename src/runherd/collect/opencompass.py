@@ -28,7 +28,7 @@ def is_predictions(keys: Mapping[str, Any] | None) -> bool:
     if not keys:
         return False
     rows = list(keys.items())[:3]
-    return all(k.isdigit() and isinstance(v, dict) and "prediction" in v for k, v in rows if v is not None)
+    return all(k.isdigit() and (v is None or (isinstance(v, dict) and "prediction" in v)) for k, v in rows)
 
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:

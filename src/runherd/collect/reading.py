@@ -34,6 +34,7 @@ class Request:
     place: Path | None = None  #: what was asked for: the run's own result file, or a folder that is searched
     work_dir: Path | None = None  #: the folder for the program's own output
     run_began: float | None = None  #: epoch seconds; parts of a result may be as old as this (default: `not_before`)
+    exact: bool = False  #: a person named the place: nothing beside it is taken instead
     env: Mapping[str, Any] = field(default_factory=dict)  #: what the run itself sets (`execution.env`), as written
 
     @property

@@ -49,7 +49,7 @@ def find(place: Path, work_dir: Path, request: Request) -> Found:
     if place.is_file():
         return _named(place, wanted, request)
     refusal = None
-    for folder in dict.fromkeys((place, work_dir)):
+    for folder in dict.fromkeys((place,) if request.exact else (place, work_dir)):
         found: list[tuple[str, Path]] = []
         for path in _candidates(folder):
             if is_fresh(path, request.not_before):
@@ -59,7 +59,20 @@ def find(place: Path, work_dir: Path, request: Request) -> Found:
         if found:
             chosen = min(found, key=lambda f: _precedence(f, wanted))
             return Found(wanted if wanted != "auto" else chosen[0], chosen[1], None, [f for f in found if f != chosen])
-    return Found("", None, refusal or f"{place} does not exist")
+    return Found("", None, refusal or _nothing_at(place))
+
+
+def _nothing_at(place: Path) -> str:
+    """Why there is nothing to read at a place where no result was found."""
+    if not place.exists():
+        return f"{place} does not exist"
+    if not place.is_dir():
+        return f"{place} is neither a file nor a folder"
+    seen = [str(p.relative_to(place)) for p in _candidates(place)]
+    if not seen:
+        return f"the folder {place} holds no file that could be a result"
+    more = f" and {len(seen) - 3} more" if len(seen) > 3 else ""
+    return f"the folder {place} holds no whole result in a format that is known, only {', '.join(seen[:3])}{more}"
 
 
 def _offer(path: Path, wanted: str) -> list[tuple[str, Path]]:

@@ -17,8 +17,8 @@ UNFINISHED = "checkpoint-is-incomplete.txt"
 
 
 def read(path: Path, request: Request, sink: Sink) -> Reading:
-    """Read one state; of several checkpoints the one with the highest step is taken."""
-    path = newest(path, request)
+    """Read one state; of several checkpoints the one with the highest step is taken, unless a person named one."""
+    path = path if request.exact and request.place == path else newest(path, request)
     reading, nans, last = Reading(files=[path]), NanCounter(), {}
 
     def take(_: str, row: Any) -> None:

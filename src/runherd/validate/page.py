@@ -27,6 +27,9 @@ def page(validation: Validation, form: str) -> str:
         for row in validation.per_task:
             lines.append(f"  {_one_line(row['task']):<{width}}: {_reached(row)}")
     lines += [f"{f.level:<8} {f.rule}: {f.message}" for f in validation.findings]
+    if validation.files:
+        more = f" and {len(validation.files) - 1} more" if len(validation.files) > 1 else ""
+        lines.append(f"Read: {_one_line(validation.files[0])}{more}")
     lines.append(f"[Validate] {validation.verdict} ({form})")
     return "\n".join(lines)
 

@@ -29,6 +29,7 @@ class Validation:
     counts: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, float | None] = field(default_factory=dict)
     per_task: list[dict[str, Any]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  #: what was read, the first the one that was chosen
 
     @property
     def blocks(self) -> bool:
@@ -45,6 +46,7 @@ class Validation:
             "counts": self.counts,
             "metrics": self.metrics,
             "per_task": self.per_task,
+            **({"files": self.files} if self.files else {}),
         }
 
 
@@ -87,13 +89,16 @@ def validate_file(
     logs: Sequence[Path] = (),
     result_format: str = "auto",
 ) -> tuple[Validation, str]:
-    """Validate any result file, ours or not, without writing anything; returns also its format."""
+    """Validate a result file, or the one that a folder holds; returns also its format. Nothing is written there.
+
+    Nothing outside `path` is taken instead of it: what is no result is a finding.
+    """
     settings = read_settings(section)
     both = _Both(Tally(settings.leak, settings.placeholders), userrules.Checker(settings.rules))
-    request = Request({"format": result_format}, not_before=0.0, place=path)
-    found = search.find(path, path.parent / "", request) if path.exists() else search.Found("", None, None)
+    request = Request({"format": result_format}, not_before=0.0, place=path, exact=True)
+    found = search.find(path, path, request)
     if found.path is None:
-        lost = Collected(missing=found.refusal or f"{path} does not exist")
+        lost = Collected(missing=found.refusal)
         return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
     reading = formats.read(found.name, found.path, request, both)
     collected = Collected(
@@ -104,7 +109,8 @@ def validate_file(
         extra=reading.extra,
     )
     expected = expected or reading.expected
-    return _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None), found.name
+    judged = _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None)
+    return replace(judged, files=[str(p) for p in reading.files or [found.path]]), found.name
 
 
 def _nothing(path: Path, reading: Reading, read: _Both, expected: int | None) -> str | None:
