@@ -16,10 +16,13 @@ import subprocess
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 CHECK_TIMEOUT_S = 300
+JSON_MOST = 256 << 20  #: bytes of a JSON file that is parsed
+HEADER_MOST = 100_000_000  #: bytes; the safetensors library refuses a longer header
 ZIPPED = (".npz", ".pt", ".pth", ".ckpt", ".zip", ".keras")
 KNOWN = (*ZIPPED, ".json", ".safetensors", ".bin", ".h5", ".pkl", ".npy")
 
@@ -52,9 +55,15 @@ def choose(folder: Path, aside: Path, check: str | None = None, cwd: Path | None
             return Choice(path, tuple(rejected))
         aside.mkdir(parents=True, exist_ok=True)
         for part in [path, *_notes_about(path)]:
-            os.replace(part, aside / part.name)
+            os.replace(part, _free(aside / part.name))
         rejected.append((path.name, why))
     return Choice(None, tuple(rejected))
+
+
+def _free(path: Path) -> Path:
+    """A name that nothing has yet: what an earlier try set aside stays."""
+    names = (path.with_name(f"{path.name}.{i}") for i in count(1))
+    return path if not os.path.lexists(path) else next(p for p in names if not os.path.lexists(p))
 
 
 def candidates(folder: Path) -> list[Path]:
@@ -63,8 +72,20 @@ def candidates(folder: Path) -> list[Path]:
         return []
     entries = [p for p in folder.iterdir() if not p.name.startswith(".")]
     notes = {note for p in entries for note in _notes_about(p)}
-    kept = [p for p in entries if p not in notes and not p.name.endswith("manifest.json")]
-    return sorted(kept, key=lambda p: p.stat().st_mtime_ns, reverse=True)
+    kept = [p for p in entries if p not in notes and not p.name.endswith("manifest.json") and _may_be_read(p)]
+    return sorted(kept, key=_mtime_ns, reverse=True)
+
+
+def _may_be_read(path: Path) -> bool:
+    """Tell whether it is a file, a folder, or a link that leads nowhere; to open a pipe would wait for its writer."""
+    return path.is_file() or path.is_dir() or not path.exists()
+
+
+def _mtime_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return path.lstat().st_mtime_ns  # a link whose file is gone
 
 
 def _notes_about(path: Path) -> list[Path]:
@@ -77,42 +98,86 @@ def _notes_about(path: Path) -> list[Path]:
 
 def fault(path: Path) -> str | None:
     """Why a checkpoint is not good, from its own form and its manifest; None when nothing speaks against it."""
-    if path.is_dir():
-        if not any(path.iterdir()):
-            return "empty folder"
-        inner = (p for p in sorted(path.rglob("*")) if p.is_file())
-        return next((f"{p.name}: {why}" for p in inner if (why := _file_fault(p))), None)
+    try:
+        return _folder_fault(path) if path.is_dir() else _single_fault(path)
+    except Exception as e:
+        return _unreadable(e)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"cannot be read: {str(error) or type(error).__name__}"
+
+
+def _folder_fault(path: Path) -> str | None:
+    if not any(path.iterdir()):
+        return "empty folder"
+    inner = (p for p in sorted(path.rglob("*")) if p.is_file())
+    return next((f"{p.name}: {why}" for p in inner if (why := _file_fault(p))), None)
+
+
+def _single_fault(path: Path) -> str | None:
     if path.name.endswith((".tmp", ".part", ".partial")):
         return "a temporary file: it was never finished"
     return _file_fault(path) or _manifest_fault(path)
 
 
 def _file_fault(path: Path) -> str | None:
+    """Why a file's own form speaks against it; whatever its reader raises is a fault of the file."""
     try:
-        if path.suffix in KNOWN and path.stat().st_size == 0:
+        size = path.stat().st_size
+        if path.suffix in KNOWN and size == 0:
             return "empty"  # of an unknown kind, an empty file may be a mark that means something
-        if path.suffix in ZIPPED and path.read_bytes()[:2] == b"PK":
+        if path.suffix in ZIPPED and _begins_as_zip(path):
             with zipfile.ZipFile(path) as z:
                 bad = z.testzip()
             return f"damaged: {bad}" if bad else None
         if path.suffix == ".npz":
             return "not a zip archive: half-written"
         if path.suffix == ".json":
-            json.loads(path.read_bytes())
+            return _json_fault(path, size)
         if path.suffix == ".safetensors":
-            return _safetensors_fault(path)
-    except (OSError, ValueError, zipfile.BadZipFile) as e:
-        return f"cannot be read: {e}"
+            return _safetensors_fault(path, size)
+    except Exception as e:  # zlib, struct, recursion, memory, a password: readers raise what they like on bad bytes
+        return _unreadable(e)
     return None
 
 
-def _safetensors_fault(path: Path) -> str | None:
+def _begins_as_zip(path: Path) -> bool:
     with path.open("rb") as f:
-        size = int.from_bytes(f.read(8), "little")
-        header = json.loads(f.read(size))
-    ends = [t["data_offsets"][1] for name, t in header.items() if name != "__metadata__"]
-    expected = 8 + size + max(ends, default=0)
-    return None if path.stat().st_size == expected else f"{path.stat().st_size} of {expected} bytes"
+        return f.read(2) == b"PK"
+
+
+def _json_fault(path: Path, size: int) -> str | None:
+    if size <= JSON_MOST:
+        json.loads(path.read_bytes())
+        return None
+    with path.open("rb") as f:  # too large to be held in memory: does it end as a document does?
+        f.seek(-64, os.SEEK_END)
+        return None if f.read().rstrip().endswith((b"}", b"]")) else "does not end as JSON does: half-written"
+
+
+def _safetensors_fault(path: Path, size: int) -> str | None:
+    """Compare the size with the header: 8 bytes of its length, then JSON `{tensor: {"data_offsets": [begin, end]}}`."""
+    with path.open("rb") as f:
+        length = int.from_bytes(f.read(8), "little")
+        if not 2 <= length <= size - 8:
+            return f"cannot be read: a header of {length} bytes in a file of {size}"
+        if length > HEADER_MOST:
+            return f"cannot be read: a header of {length} bytes, the format allows {HEADER_MOST}"
+        header = json.loads(f.read(length))
+    if not isinstance(header, dict):
+        return "cannot be read: its header is no JSON object"
+    ends = [_end_of(name, tensor) for name, tensor in header.items() if name != "__metadata__"]
+    expected = 8 + length + max(ends, default=0)
+    return None if size == expected else f"{size} of {expected} bytes"
+
+
+def _end_of(name: str, tensor: Any) -> int:
+    """Where a tensor's bytes end, counted from the end of the header; ValueError when the header does not say."""
+    offsets = tensor.get("data_offsets") if isinstance(tensor, dict) else None
+    if isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int and o >= 0 for o in offsets):
+        return int(offsets[1])
+    raise ValueError(f"its header gives no data_offsets for {name!r}")
 
 
 def _manifest_fault(path: Path) -> str | None:
@@ -120,15 +185,19 @@ def _manifest_fault(path: Path) -> str | None:
     for manifest in [*_notes_about(path), path.with_name("manifest.json")]:
         said = _sha256_in(manifest, path.name)
         if said is not None:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
-            return None if found == said else f"its sha256 is not the one in {manifest.name}"
+            return None if _sha256(path) == said else f"its sha256 is not the one in {manifest.name}"
     return None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def _sha256_in(manifest: Path, name: str) -> str | None:
     try:
         body = json.loads(manifest.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     for entry in _entries(body):
         about = entry.get("file", entry.get("name", entry.get("path")))
@@ -155,7 +224,7 @@ def _declared(check: str, path: Path, cwd: Path | None) -> str | None:
     command = f"{check} {shlex.quote(str(path))}"
     try:
         done = subprocess.run(
-            ["/bin/bash", "-c", command], cwd=cwd, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S,
+            ["/bin/bash", "-c", command], cwd=cwd, capture_output=True, text=True, errors="replace", timeout=CHECK_TIMEOUT_S,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
