@@ -570,8 +570,6 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         + "RuntimeError: \n        CUDA Setup failed despite GPU being available. Please run the following command to get more information:\n\n        python -m bitsandbytes\n",
         1,
     ),
-    # apex
-    (("ENVIRONMENT",), MAIN + "RuntimeError: FusedLayerNorm requires cuda extensions\n", 1),
     # hip function
     (
         ("ENVIRONMENT",),
@@ -962,6 +960,516 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         + "hydra.errors.InstantiationException: Error in call to target 'src.models.Net':\nTypeError(\"Net.__init__() got an unexpected keyword argument 'hid'\")\nfull_key: model\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n",
         1,
     ),
+    # pbs walltime mail
+    (
+        ("DEAD",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nPBS Job Id: 12.hal\nJob exceeded resource limit walltime. See Administrator for help\nTerminated\n",
+        143,
+    ),
+    # qdel
+    (
+        ("STOPPED",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nJob deleted at request of kim@login1\nTerminated\n",
+        143,
+    ),
+    # sge usr
+    (("DEAD",), "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nUser defined signal 2\n", 140),
+    # oom kernel log
+    (
+        ("OOM",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n[Tue Jan 2 03:04:05 2026] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=x,task=python,pid=811\n[Tue Jan 2 03:04:05 2026] Memory cgroup out of memory: Killed process 811 (python) total-vm:9kB\nKilled\n",
+        137,
+    ),
+    # subprocess sigkill
+    (
+        ("DEAD",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "subprocess.CalledProcessError: Command '['python', 'worker.py']' died with <Signals.SIGKILL: 9>.\n",
+        1,
+    ),
+    # subprocess segv
+    (
+        ("CODE_BUG",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "subprocess.CalledProcessError: Command '['./sim']' died with <Signals.SIGSEGV: 11>.\n",
+        1,
+    ),
+    # pool terminated
+    (
+        (
+            "DEAD",
+            "OOM",
+        ),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.\n",
+        1,
+    ),
+    # loky
+    (
+        (
+            "OOM",
+            "DEAD",
+        ),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be caused by a segmentation fault while calling the function or by an excessive memory usage causing the Operating System to kill the worker.\n\nThe exit codes of the workers are {SIGKILL(-9)}\n",
+        1,
+    ),
+    # map child died
+    (
+        (
+            "DEAD",
+            "OOM",
+        ),
+        'epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nTraceback (most recent call last):\n  File "/opt/conda/lib/python3.10/site-packages/datasets/utils/py_utils.py", line 700, in iflatmap_unordered\n    raise RuntimeError(\n  File "train.py", line 212, in <module>\n    main()\nRuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.\n',
+        1,
+    ),
+    # ray tune sigint
+    (
+        (
+            "STOPPED",
+            "DEAD",
+        ),
+        "2026-01-02 03:04:05,123\tWARNING tune.py:186 -- Stop signal received (e.g. via SIGINT/Ctrl+C), ending Ray Tune run. This will try to checkpoint the experiment state one last time. Press CTRL+C (or send SIGINT/SIGKILL/SIGTERM) to skip.\n",
+        1,
+    ),
+    # uvicorn
+    (
+        ("STOPPED",),
+        'INFO:     127.0.0.1:5 - "POST /v1/chat HTTP/1.1" 200 OK\nINFO:     Shutting down\nINFO:     Waiting for application shutdown.\nINFO:     Application shutdown complete.\nINFO:     Finished server process [12]\n',
+        130,
+    ),
+    # gh runner
+    (
+        ("DEAD",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nError: The operation was canceled.\nError: Process completed with exit code 137.\n",
+        137,
+    ),
+    # gh lost runner
+    (
+        ("DEAD",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nThe hosted runner lost communication with the server. Anything in your workflow that terminates the runner process, starves it for CPU/Memory, or blocks its network access can cause this error.\n",
+        1,
+    ),
+    # gh shutdown
+    (
+        ("DEAD",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nError: The runner has received a shutdown signal. This can happen when the runner service is stopped, or a manually started runner is canceled.\n",
+        1,
+    ),
+    # hccl
+    (
+        ("DISTRIBUTED",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "RuntimeError: [ERROR] HCCL error in: torch_npu/csrc/distributed/ProcessGroupHCCL.cpp:64\n[Error]: Communication operation timed out. EI0002: The wait execution of the Notify register times out.\n",
+        1,
+    ),
+    # npu lost
+    (
+        ("HARDWARE",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n[ERROR] 2026-01-02-03:04:05 (PID:1,Device:7,RankID:7) ERR99999 the device has a hardware fault: DDR ECC error\n"
+        + MAIN
+        + "RuntimeError: synchronize:npu device lost, error code is 432966\n",
+        1,
+    ),
+    # gaudi
+    (
+        ("HARDWARE",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "RuntimeError: [Rank:3] FATAL ERROR :: MODULE:PT_DEVMEM HabanaLaunchThread: device critical error, synDeviceAcquire failed: device lost\n",
+        1,
+    ),
+    # tpu hbm
+    (
+        ("OOM",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
+        + MAIN
+        + "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 17.10G of 15.48G hbm. Exceeded hbm capacity by 1.62G.\n",
+        1,
+    ),
+    # neuron
+    (
+        ("OOM",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n2024-Jan-01 03:04:05.123 ERROR  TDRV:dmem_alloc_internal   Failed to alloc DEVICE memory: 459148185\n2024-Jan-01 03:04:05.123 ERROR  NRT:nrt_load   Insufficient memory on device\n"
+        + MAIN
+        + "RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: LoadCollectives: error condition !(NRT_RESOURCE == NRT_SUCCESS)\n",
+        1,
+    ),
+    # torchrun store
+    (
+        ("DISTRIBUTED",),
+        MAIN
+        + "torch.distributed.DistNetworkError: The client socket has timed out after 600000ms while trying to connect to (10.0.0.1, 46833).\n",
+        1,
+    ),
+    # ucx
+    (
+        ("DISTRIBUTED",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n[4231034903.1] [n7:811  :0] ib_mlx5_log.c:177  UCX  ERROR Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)\n[n7:811] *** Process received signal ***\n[n7:811] Signal: Aborted (6)\n",
+        1,
+    ),
+    # mpi fortran
+    (
+        ("CODE_BUG",),
+        "At line 12 of file solver.f90 (unit = 10, file = 'in.dat')\nFortran runtime error: End of file\n\nError termination. Backtrace:\n#0  0x7f in ???\nprimary job terminated\n",
+        1,
+    ),
+    # mpi missing
+    (
+        ("ENVIRONMENT",),
+        "mpirun: error while loading shared libraries: libmpi.so.40: cannot open shared object file: No such file or directory\n",
+        1,
+    ),
+    # llamafactory
+    (("CODE_BUG",), MAIN + "ValueError: Some keys are not used by the HfArgumentParser: ['lora_tragets']\n", 1),
+    # tf oom kill
+    (
+        ("OOM",),
+        "2026-01-02 03:04:05.123: W tensorflow/core/common_runtime/bfc_allocator.cc:479] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB\n2026-01-02 03:04:05.123: W tensorflow/core/framework/op_kernel.cc:1768] RESOURCE_EXHAUSTED: failed to allocate memory\n"
+        + MAIN
+        + "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/replica:0/task:0/device:GPU:0}} failed to allocate memory [Op:Mul]\n",
+        1,
+    ),
+    # tf checknum
+    (
+        ("DIVERGED",),
+        MAIN
+        + "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\nDetected at node 'CheckNumerics' defined at (most recent call last):\nNode: 'CheckNumerics'\n : Tensor had NaN values\n\t [[{{node CheckNumerics}}]]\n",
+        1,
+    ),
+    # tf estimator
+    (
+        ("DIVERGED",),
+        "ERROR:tensorflow:Model diverged with loss = NaN.\n"
+        + MAIN
+        + "tensorflow.python.training.basic_session_run_hooks.NanLossDuringTrainingError: NaN loss during training.\n",
+        1,
+    ),
+    # nemo nan
+    (
+        ("DIVERGED",),
+        "[NeMo W 2026-01-02 03:04:05 nemo_logging:349] train_loss is nan\n"
+        + MAIN
+        + "ValueError: NaN or Inf found in input tensor.\n",
+        1,
+    ),
+    # paddle nan
+    (
+        ("DIVERGED",),
+        MAIN
+        + "RuntimeError: (PreconditionNotMet) There are NAN or INF (num_nan=128, num_inf=0, num_zero=0) in [op=matmul_v2_grad, tensor=x@GRAD, dtype=float32].\n",
+        1,
+    ),
+    # loss spike stop
+    (
+        ("DIVERGED",),
+        "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n[WARN] loss 49700.2 is 100x its running mean, stopping: training diverged\n",
+        1,
+    ),
+    # timm data
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "RuntimeError: Found 0 images in subfolders of /data/val. Supported image extensions are .png, .jpg, .jpeg\n",
+        1,
+    ),
+    # kohya empty
+    (
+        ("ENVIRONMENT",),
+        "No data found. Please verify arguments (train_data_dir must be the parent of folders with images) / 画像がありません。\nTraceback (most recent call last):\n  File \"/opt/conda/bin/accelerate\", line 8, in <module>\n    sys.exit(main())\nsubprocess.CalledProcessError: Command '['/opt/conda/bin/python', 'train_network.py']' returned non-zero exit status 1.\n",
+        1,
+    ),
+    # gemini free tier
+    (
+        ("API_QUOTA",),
+        "E0000 retry exhausted\n"
+        + MAIN
+        + 'google.api_core.exceptions.ResourceExhausted: 429 You exceeded your current quota. Please migrate. [violations { quota_metric: "generate_content_free_tier_requests" quota_value: 50 }]\n',
+        1,
+    ),
+    # gemini location
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "google.genai.errors.ClientError: 400 FAILED_PRECONDITION. {'error': {'code': 400, 'message': 'User location is not supported for the API use.', 'status': 'FAILED_PRECONDITION'}}\n",
+        1,
+    ),
+    # gemini blocked
+    (
+        ("CODE_BUG",),
+        MAIN
+        + "ValueError: Invalid operation: The `response.text` quick accessor requires the response to contain a valid `Part`, but none were returned. The candidate's finish_reason is 2 (SAFETY)\n",
+        1,
+    ),
+    # anthropic rl
+    (
+        ("API_QUOTA",),
+        MAIN
+        + "anthropic.RateLimitError: Error code: 429 - {'type': 'error', 'error': {'type': 'rate_limit_error', 'message': 'This request would exceed your organization’s rate limit of 40,000 input tokens per minute.'}}\n",
+        1,
+    ),
+    # together 503
+    (
+        ("PROXY_DOWN",),
+        MAIN
+        + 'together.error.ServiceUnavailableError: Error code: 503 - {"message": "The server is overloaded or not ready yet.", "type_": "service_unavailable"}\n',
+        1,
+    ),
+    # groq decom
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "groq.BadRequestError: Error code: 400 - {'error': {'message': 'The model `mixtral-8x7b-47259` has been decommissioned and is no longer supported.', 'code': 'model_decommissioned'}}\n",
+        1,
+    ),
+    # litellm timeout
+    (
+        (
+            "NETWORK",
+            "PROXY_DOWN",
+        ),
+        MAIN
+        + "litellm.exceptions.Timeout: litellm.Timeout: APITimeoutError - Request timed out. Error_str: Request timed out.\n",
+        1,
+    ),
+    # vllm refused
+    (
+        ("PROXY_DOWN",),
+        'httpx.ConnectError: [Errno 111] Connection refused\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File "eval.py", line 12, in <module>\n    main()\nopenai.APIConnectionError: Connection error.\n',
+        1,
+    ),
+    # promptfoo file
+    (
+        ("ENVIRONMENT",),
+        "Error: ENOENT: no such file or directory, open 'file://prompts.txt'\n    at readFileSync (node:fs:441:20)\n\nNode.js v20.11.0\n",
+        1,
+    ),
+    # qdrant
+    (
+        ("PROXY_DOWN",),
+        MAIN + "qdrant_client.http.exceptions.ResponseHandlingException: [Errno 111] Connection refused\n",
+        1,
+    ),
+    # snakemake conda
+    (
+        ("ENVIRONMENT",),
+        "CreateCondaEnvironmentException:\nCould not create conda environment from /w/envs/a.yaml:\nLibMambaUnsatisfiableError: Encountered problems while solving:\n  - nothing provides cudatoolkit 9.9 needed by x\n",
+        1,
+    ),
+    # nextflow groovy
+    (
+        ("CODE_BUG",),
+        "N E X T F L O W  ~  version 23.10.0\nERROR ~ Script compilation error\n- file : /w/main.nf\n- cause: Unexpected input: '{' @ line 12, column 10.\n",
+        1,
+    ),
+    # nextflow sigterm
+    (
+        ("STOPPED",),
+        "[8a/11] process > ALIGN (3) [ 30%] 3 of 9\nERROR ~ Execution aborted -- Cause: SIGTERM\nWARN: Killing running tasks (2)\n",
+        1,
+    ),
+    # nextflow java heap
+    (
+        ("OOM",),
+        "[8a/11] process > ALIGN (3) [ 30%] 3 of 9\nERROR ~ Java heap space\n\n -- Check '.nextflow.log' file for details\n",
+        1,
+    ),
+    # pytest
+    (
+        ("CODE_BUG",),
+        "tests/test_a.py F\n=================================== FAILURES ===================================\nE       assert 3 == 4\nFAILED tests/test_a.py::test_x - assert 3 == 4\n========================= 1 failed in 0.12s =========================\n",
+        1,
+    ),
+    # bar after
+    (
+        ("OOM",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n 12%|█▏        | 240/2000 [01:11<08:44,  3.36it/s]\n"
+        + MAIN
+        + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.20 GiB (GPU 3; 39.39 GiB total capacity; 36 GiB already allocated)\n 12%|█▏        | 240/2000 [01:12<08:49,  3.32it/s]\n",
+        1,
+    ),
+    # sglang cuda graph
+    (
+        ("OOM",),
+        "[2026-01-02 03:04:05 TP0] Capture cuda graph begin. This can take up to several minutes. avail mem=0.73 GB\n[2026-01-02 03:04:05 TP0] Scheduler hit an exception: "
+        + MAIN
+        + "Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 20.00 MiB.\nPossible solutions:\n1. set --mem-fraction-static to a smaller value (e.g., 0.8 or 0.7)\n[2026-01-02 03:04:05] Received sigquit from a child process. It usually means the child failed.\n",
+        1,
+    ),
+    # vllm sampler
+    (
+        ("OOM",),
+        'INFO 01-02 03:04:05 worker.py:267] model weights take 14.99GiB\nERROR 01-02 03:04:05 core.py:515] EngineCore failed to start.\nERROR 01-02 03:04:05 core.py:515] Traceback (most recent call last):\nERROR 01-02 03:04:05 core.py:515]   File "/v/lib/python3.12/site-packages/vllm/v1/engine/core.py", line 506, in run_engine_core\nERROR 01-02 03:04:05 core.py:515]     engine_core = EngineCoreProc(*args, **kwargs)\nERROR 01-02 03:04:05 core.py:515] RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests. Please try lowering `max_num_seqs` or `gpu_memory_utilization` when initializing the engine.\n'
+        + MAIN
+        + "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n",
+        1,
+    ),
+    # vllm maxlen
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "ValueError: User-specified max_model_len (47259) is greater than the derived max_model_len (max_position_embeddings=4096 or model_max_length=None in model's config.json).\n",
+        1,
+    ),
+    # tgi too long
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "text_generation.errors.ValidationError: Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 2100 `inputs` tokens and 20 `max_new_tokens`\n",
+        1,
+    ),
+    # bnb missing
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "ImportError: Using `bitsandbytes` 4-bit quantization requires the latest version of bitsandbytes: `pip install -U bitsandbytes`\n",
+        1,
+    ),
+    # flash import
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the package flash_attn seems to be not installed.\n",
+        1,
+    ),
+    # fsdp pg
+    (
+        ("DISTRIBUTED",),
+        MAIN
+        + "torch.distributed.DistBackendError: [4] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Socket Timeout\n",
+        1,
+    ),
+    # gloo
+    (
+        ("DISTRIBUTED",),
+        MAIN
+        + "RuntimeError: [../third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to complete\n",
+        1,
+    ),
+    # lost rank after oom elsewhere
+    (
+        ("DISTRIBUTED",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n 12%|█▏        | 240/2000 [01:11<08:44,  3.36it/s]\n[rank1]: torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1970, remote process exited or there was a network error, NCCL version 2.20.5\n[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.\n",
+        1,
+    ),
+    # rank1 oom cascade
+    (
+        ("OOM",),
+        '[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n 12%|█▏        | 240/2000 [01:11<08:44,  3.36it/s]\n[rank1]: Traceback (most recent call last):\n[rank1]:   File "train.py", line 212, in <module>\n[rank1]:     main()\n[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n[rank0]:[E ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=42, OpType=ALLREDUCE) ran for 433303 milliseconds before timing out.\nW0101 03:04:05.123 8 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 88 closing signal SIGTERM\nE0101 03:04:05.123 8 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 1 (pid: 89) of binary: /opt/conda/bin/python\n',
+        1,
+    ),
+    # ultra labels
+    (
+        ("ENVIRONMENT",),
+        "train: Scanning /data/labels... 0 images, 120 backgrounds, 0 corrupt: 100%|██████████| 120/120\n"
+        + MAIN
+        + "RuntimeError: No valid images found in /data/labels.cache. Images with incorrectly formatted labels are ignored. See https://docs.ultralytics.com/datasets for dataset formatting guidance.\n",
+        1,
+    ),
+    # mmcv version
+    (
+        ("ENVIRONMENT",),
+        MAIN + "AssertionError: MMCV==2.2.0 is used but incompatible. Please install mmcv>=2.0.0rc4, <2.2.0.\n",
+        1,
+    ),
+    # diffusers weights
+    (
+        ("ENVIRONMENT",),
+        MAIN + "OSError: Error no file named diffusion_pytorch_model.bin found in directory /m/unet.\n",
+        1,
+    ),
+    # diffusers nan
+    (
+        ("DIVERGED",),
+        "Steps:  40%|████      | 400/1000 [10:00<15:00, loss=nan, lr=1e-5]\nSteps:  40%|████      | 401/1000 [10:01<15:00, loss=nan, lr=1e-5]\nSteps:  40%|████      | 402/1000 [10:03<15:00, loss=nan, lr=1e-5]\nSteps:  40%|████      | 403/1000 [10:04<15:00, loss=nan, lr=1e-5]\n",
+        1,
+    ),
+    # whisper sha
+    (
+        ("NETWORK",),
+        MAIN
+        + "RuntimeError: Model has been downloaded but the SHA256 checksum does not not match. Please retry loading the model.\n",
+        1,
+    ),
+    # s3
+    (
+        ("NETWORK",),
+        MAIN
+        + 'botocore.exceptions.ConnectTimeoutError: Connect timeout on endpoint URL: "https://s3.eu.amazonaws.com/b/k"\n',
+        1,
+    ),
+    # s3 denied
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "botocore.exceptions.ClientError: An error occurred (403) when calling the HeadObject operation: Forbidden\n",
+        1,
+    ),
+    # gcs
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "google.api_core.exceptions.Forbidden: 403 GET https://storage.googleapis.com/storage/v1/b/x: sa@p.iam.gserviceaccount.com does not have storage.buckets.get access to the Google Cloud Storage bucket.\n",
+        1,
+    ),
+    # disk warn then
+    (
+        ("ENVIRONMENT",),
+        "UserWarning: Not enough free disk space to download the file. The expected file size is: 9976.57 MB. The target location /root/.cache only has 812 MB free disk space.\n"
+        + MAIN
+        + "RuntimeError: Data processing error: CAS service error : IO Error: No space left on device (os error 28)\n",
+        1,
+    ),
+    # inotify
+    (("ENVIRONMENT",), MAIN + "OSError: [Errno 28] inotify watch limit reached\n", 1),
+    # ssh
+    (
+        ("DEAD",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nclient_loop: send disconnect: Broken pipe\n",
+        1,
+    ),
+    # ssh lost
+    (
+        ("DEAD",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nConnection to gpu7.lab closed by remote host.\nConnection to gpu7.lab closed.\n",
+        255,
+    ),
+    # nvlink
+    (
+        ("HARDWARE",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nNCCL WARN Cuda failure 'uncorrectable NVLink error detected during the execution'\n"
+        + MAIN
+        + "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled cuda error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5\n",
+        1,
+    ),
+    # kbd torchrun
+    (
+        ("STOPPED",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n 12%|█▏        | 240/2000 [01:11<08:44,  3.36it/s]\n"
+        + MAIN
+        + "torch.distributed.elastic.multiprocessing.api.SignalException: Process 88 got signal: 2\n",
+        1,
+    ),
+    # proxy 407
+    (("PROXY_DOWN",), MAIN + "httpx.ProxyError: 407 Proxy Authentication Required\n", 1),
+    # 502 html
+    (
+        ("PROXY_DOWN",),
+        "ERROR: HTTP 502 from http://gw:4000/v1/chat/completions: <html><head><title>502 Bad Gateway</title></head>\ngave up after 6 tries\n",
+        1,
+    ),
+    # litellm none
+    (
+        ("PROXY_DOWN",),
+        MAIN
+        + "litellm.exceptions.InternalServerError: litellm.InternalServerError: InternalServerError: OpenAIException - Connection error.\n",
+        1,
+    ),
     # a message that is itself a traceback
     (
         ("OOM",),
@@ -1108,6 +1616,92 @@ HEALTHY: list[str] = [
     "W0412 03:04:05.123 46630 gpu_resources.cc:61] Please NOTE: device: 0, GPU Compute Capability: 7.5, Driver API Version: 11.6\n[2026/01/02 03:04:05] ppocr INFO: epoch: [3/1200], global_step: 750, lr: 0.001, loss: 2.015, ips: 22.2\n[2026/01/02 03:04:05] ppocr INFO: epoch: [4/1200], global_step: 770, lr: 0.001, loss: 2.244, ips: 22.2\n",
     # detectron nan guard
     "[01/01 03:04:05 d2.utils.events]:  eta: 1:11:11  iter: 19  total_loss: 3.1  lr: 0.02  max_mem: 9000M\nanomaly guard: checks for nan, inf losses; none in 20 iters\n[01/01 03:04:05 d2.utils.events]:  eta: 1:10:11  iter: 39  total_loss: 2.1  lr: 0.02  max_mem: 9000M\n[01/01 03:04:05 d2.utils.events]:  eta: 1:09:11  iter: 59  total_loss: 1.9  lr: 0.02  max_mem: 9000M\n",
+    # nccl warn
+    BEFORE
+    + "n7:811:812 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : Got async event : port error\nn7:811:812 [0] NCCL INFO NET/IB : port active again\n"
+    + AFTER,
+    # ssh words
+    BEFORE + "checking ssh: Connection to gpu7 closed.\n" + AFTER,
+    # tests in agent
+    "task 3: running tests ... 2 failed, 10 passed in 1.2s -> patch rejected\ntask 4: running tests ... 12 passed in 1.1s -> resolved\ntask 5: running tests ... 12 passed in 1.1s -> resolved\n",
+    # tests in agent raw
+    "[task 3] running tests\n=========== 2 failed, 10 passed in 1.20s ===========\n[task 3] not resolved\n[task 4] running tests\n=========== 12 passed in 1.20s ===========\n[task 4] resolved\n[task 5] running tests\n",
+    # compile in agent
+    "[task 3] build\nx.cc:12:3: error: 'foo' was not declared in this scope\n[task 3] score 0\n[task 4] build\n[task 4] score 1\n[task 5] build\n[task 5] score 1\n",
+    # found 0
+    "Found 0 images without labels, 47333 with\n" + BEFORE,
+    # no data found cache
+    "no data found in the cache, downloading\nDownloading: 100%|##########| 12/12 [00:01<00:00]\n" + BEFORE,
+    # ckpt fail
+    BEFORE + "WARNING: failed to allocate buffer of size 1024, using the pageable path\n" + AFTER,
+    # ckpt fail last
+    BEFORE + "WARNING: failed to allocate buffer of size 1024, using the pageable path\n",
+    # stop signal handler
+    "INFO: stop signal handler installed, send SIGINT to stop\n" + BEFORE,
+    # evict
+    BEFORE + "lru: evicted 1200 entries\nWarning: cache over 90 %, evicting\n" + AFTER,
+    # vllm pre
+    "INFO 01-02 03:04:05 scheduler.py: Sequence group 3 is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.\nWARNING 01-02 03:04:05 scheduler: 3 requests evicted and recomputed\nINFO 01-02 03:04:05 metrics.py: Avg prompt throughput: 120.0 tokens/s\nINFO 01-02 03:04:05 metrics.py: Avg prompt throughput: 121.0 tokens/s\n",
+    # job exceeded est
+    BEFORE + "WARN: job exceeded its estimated run time by 12 min, still 3 h left\n" + AFTER,
+    # gcs
+    "[2026-01-02 03:04:05,123 W 12 12] gcs_rpc_client: Failed to connect to GCS, retrying\n[2026-01-02 03:04:05,123 I 12 12] connected to GCS\n"
+    + BEFORE,
+    # quality
+    "INFO eval: 3 samples with invalid data found when processing input were skipped\nevaluated 120/900\nevaluated 140/900\n",
+    # error level info
+    'level=error msg="metrics endpoint not reachable" err="dial tcp 10.0.0.1:9: connect: connection refused"\n'
+    + BEFORE,
+    # exit code table
+    "run | exit code\n--- | ---\na | 0\nb | 137\nc | 1\n" + BEFORE,
+    # sub exit
+    "worker 3 exited with code 1, restarting it (1/5)\n" + BEFORE,
+    # sub exit 137
+    "worker 3 exited with code 137, restarting it (1/5)\n" + BEFORE,
+    # sub exit 137 last
+    BEFORE + "worker 3 exited with code 137, restarting it (1/5)\n",
+    # docker
+    "docker: pulling image\nERROR: manifest of tag latest is old, using it\n" + BEFORE,
+    # k8s
+    "  Normal   Killing              109s  kubelet  Stopping container init\n  Normal   Started              100s  kubelet  Started container train\n"
+    + BEFORE,
+    # launch info
+    "LAUNCH INFO 2026-01-02 03:04:05,123 Run Pod: abc, replicas 2, status ready\nLAUNCH INFO 2026-01-02 03:04:05,123 Watching Pod: abc, replicas 2, status running\n"
+    + BEFORE,
+    # dask last
+    BEFORE
+    + "distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting\ndistributed.nanny - WARNING - Restarting worker\n",
+    # dask dist
+    "INFO - task block 12 done\ndistributed.worker_memory - WARNING - Worker is at 81% memory usage. Pausing worker.  Process memory: 3.06 GiB -- Worker memory limit: 3.73 GiB\ndistributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:3 (pid=12) exceeded 95% memory budget. Restarting...\ndistributed.nanny - WARNING - Restarting worker\n",
+    # spark last
+    "24/05/16 03:04:05 INFO TaskSetManager: Finished task 0.0 in stage 0.0 (TID 6) in 900 ms on n7 (1/8)\n24/05/16 03:04:05 ERROR YarnClusterScheduler: Lost executor 6 on n7: Container killed by YARN for exceeding memory limits. 8.2 GB of 8 GB physical memory used.\n24/05/16 03:04:05 INFO TaskSetManager: Starting task 1.1 in stage 0.0 (TID 9, n8, executor 7)\n",
+    # ray mem last
+    BEFORE
+    + "(raylet) [2026-01-02 03:04:05,123 E 88 88] 3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: a, IP: 10.0.0.1) over the last time period.\n",
+    # npu warn
+    BEFORE + "[W] NPU out of memory cache flush, retrying allocation\n",
+    # java heap gauge
+    BEFORE + "Java heap space used: 3.1 GB of 8 GB\n",
+    # failed alloc pinned
+    BEFORE + "could not pin: failed to allocate 2.00 GiB of pinned memory; going on without\n",
+    # xla reserve
+    BEFORE
+    + "2026-01-02 03:04:05.123: W external/xla/xla/stream_executor/gpu: failed to allocate 9.50GiB (43733812479 bytes) from device: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
+    # tf growth
+    "2026-01-02 03:04:05.123: I tensorflow/core/common_runtime/bfc_allocator.cc: failed to allocate 2.00GiB (4012194519 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n2026-01-02 03:04:05.123: I tensorflow: using a smaller pool\n"
+    + BEFORE,
+    # mem limit words
+    BEFORE + "memory limit of the job: 64 GB, used 12 GB; nothing exceeded its memory limit\n",
+    # exceed mem
+    BEFORE + "INFO cache: entry exceeded its memory limit and was written to disk\n",
+    # oom guard
+    BEFORE + "INFO guard: batch of 9000 tokens exceeds available memory, splitting it\n",
+    # rpc
+    "remote: Counting objects: 100% (12/12), done.\nerror: RPC failed; curl 56 GnuTLS recv error\ntrying the mirror\nReceiving objects: 100% (12/12), done.\n"
+    + BEFORE,
+    # ollama
+    BEFORE
+    + 'time=2024-01-01T10:10:11Z level=WARN msg="llama runner process no longer running" sys=9 string="signal: killed"\ntime=2024-01-01T10:10:12Z level=INFO msg="llama runner started in 1.2 seconds"\n',
 ]
 
 #: Ended well, with exit code 0.
@@ -1128,4 +1722,6 @@ DONE: list[str] = [
     # lsf ok
     BEFORE
     + "\n------------------------------------------------------------\nSender: LSF System <lsf@n7>\nSubject: Job 12: <t> in cluster <c> Done\n\nSuccessfully completed.\n\nResource usage summary:\n\n    Max Memory : 6 MB\n    Total Requested Memory : 8 GB\n    Delta Memory : -\n",
+    # refusals none
+    "ERROR call 0: ConnectError(All connection attempts failed)\nERROR call 1: ConnectError(All connection attempts failed)\nERROR call 2: ConnectError(All connection attempts failed)\nERROR call 3: ConnectError(All connection attempts failed)\nERROR call 4: ConnectError(All connection attempts failed)\nERROR call 5: ConnectError(All connection attempts failed)\nreconnected, all repeated\naccuracy=0.71\nseed=None\n",
 ]

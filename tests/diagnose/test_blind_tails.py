@@ -111,7 +111,7 @@ def test_class_of_the_second_failures(tmp_path: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("failed", "many"), [(THIRD_FAILED, 65), (FOURTH_FAILED, 150)], ids=["third", "fourth"])
+@pytest.mark.parametrize(("failed", "many"), [(THIRD_FAILED, 65), (FOURTH_FAILED, 220)], ids=["third", "fourth"])
 def test_class_of_the_later_failures(
     tmp_path: Path, failed: list[tuple[tuple[str, ...], str, int | None]], many: int
 ) -> None:

@@ -23,7 +23,7 @@ from runherd.monitor.progress import RECOVERED
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
 _NO_NUMBER = re.compile(
-    r"(?i)(?:acc|scor|f1|bleu|rouge|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
+    r"(?i)(?:acc|scor|f1|bleu|roug.|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
     r"\w*[\"']?\s*[:=]\s*(?:nan|null|none)\b"
 )
 

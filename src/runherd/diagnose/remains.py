@@ -31,7 +31,7 @@ _ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)?:\s?(?P<mes
 _BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
 #: As Python shows an exception that somebody else reports: ``Trial 3 failed: KeyError('lr')``.
 _SHOWN = re.compile(
-    rf"(?i:error(?:ed)?|raised|fail(?:ed|ure)?|exception|because of)\b[^()'\"]{{0,80}}[: ](?P<type>{_NAME})\((?P<message>.*)\)\W*$"
+    rf"(?i:error(?:ed)?|raised|failure|failed|fails?|exception|because of)\b[^()'\"]{{0,80}}[: ](?P<type>{_NAME})\((?P<message>.*)\)\W*$"
 )
 _WHAT = re.compile(r"^\s*what\(\):\s+(?P<message>.+)")
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']+)'")
