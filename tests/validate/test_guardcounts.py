@@ -38,12 +38,13 @@ def test_what_a_reader_must_know_is_a_finding(tmp_path: Path) -> None:
     guard = {
         **SEEN, "given_up": 3, "broken_streams": 1,
         "endpoints": {
-            "a": {"answered_as": {"gpt-4o-05": 300}, "renamed": {"gpt-4o": "gpt-4o_5"}, "cooldowns": 2},
+            "a": {"answered_as": {"gpt-4o-05": 300}, "renamed": {"gpt-4o": "gpt-4o_5"}, "cooldowns": 2,
+                  "malformed": 4},
             "b": {"answered_as": {"gpt-4o-08": 91}, "renamed": {}, "cooldowns": 0},
         },
     }  # fmt: skip
     found = rules(guard, tmp_path / "none")
     wanted = {"given_up": "WARN", "broken_streams": "WARN", "renamed_model": "WARN", "mixed_models": "WARN",
-              "endpoint_down": "INFO"}  # fmt: skip
+              "malformed_answers": "WARN", "endpoint_down": "INFO"}  # fmt: skip
     assert found.items() >= wanted.items()
     assert "mixed_models" not in rules(guard, tmp_path / "none", rules={"mixed_models": "off"})

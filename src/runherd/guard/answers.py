@@ -48,7 +48,12 @@ def kind(status: int, body: bytes) -> Kind:
 
 def is_refusal(body: bytes) -> bool:
     """Whether an error body says that the content was refused by policy."""
-    return bool(error_codes(body) & set(_REFUSAL_CODES)) or b"ResponsibleAIPolicyViolation" in body
+    return has_refusal_code(body) or b"ResponsibleAIPolicyViolation" in body
+
+
+def has_refusal_code(body: bytes) -> bool:
+    """Whether a body, of whatever status, is an error with a code of a content policy."""
+    return bool(error_codes(body) & set(_REFUSAL_CODES))
 
 
 def error_codes(body: bytes) -> set[str]:

@@ -15,7 +15,7 @@ SCHEMA = 1
 MOST_EVENTS = 200
 COUNTED = (
     "calls", "ok", "rate_limited", "forbidden", "failed", "unauthorised", "content_policy", "bad_request", "nulls",
-    "broken_streams", "cooldowns", "prompt_tokens", "completion_tokens", "reported_usage",
+    "broken_streams", "malformed", "cooldowns", "prompt_tokens", "completion_tokens", "reported_usage",
 )  # fmt: skip
 
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from runherd.guard import answers, upstream
+from runherd.guard import answers, soundness, upstream
 from runherd.guard.answers import Kind
 from runherd.guard.counters import Counters
 from runherd.guard.routing import Router, Slot
 from runherd.guard.settings import Endpoint, Settings
-from runherd.guard.upstream import Answer, Broken
+from runherd.guard.upstream import Answer, Broken, Malformed
 
 LOOK_S = 1.0  #: how often a waiting call looks whether its caller is still there
 
@@ -31,6 +31,7 @@ class Call:
     body: bytes
     model: str = ""
     second_phase: bool = False
+    stream: bool = False  #: the program asks for a stream
     caller_gone: Callable[[], bool] = lambda: False
 
 
@@ -207,6 +208,8 @@ class Dispatcher:
             return given, kind, wait_s
         except Broken as e:
             self.counters.add(name, "failed")
+            if isinstance(e, Malformed):
+                self.counters.add(name, "malformed")
             self._failed(slot, str(e), at_once=e.at_once)
             return _own_answer(502, "endpoint_failed", f"{name}: {e}", name), Kind.FAILED, None
         finally:
@@ -222,18 +225,26 @@ class Dispatcher:
             endpoint, call.method, call.path, _headers(call, key), _renamed(call, own), self.settings.timeout_s, own
         )
         kept = [(k, v) for k, v in answer.headers if k.lower() not in upstream.OWN_HEADERS]
-        if answer.status < 400 and (answer.header("content-type") or "").startswith("text/event-stream"):
-            try:
-                first = answer.read_some()
-            except Broken:
-                answer.close()
-                raise
-            return Given(answer.status, kept, first, answer, endpoint.name), Kind.ANSWER, None
+        judged = soundness.judged(call.method, call.path, answer.status)
+        content_type = answer.header("content-type") or ""
         try:
+            if answer.status < 400 and soundness.is_stream(content_type) and (call.stream or not judged):
+                first = answer.read_first_event() if judged else answer.read_some()
+                return Given(answer.status, kept, first, answer, endpoint.name), Kind.ANSWER, None
             body = answer.read()
-        finally:
+        except Broken:
             answer.close()
-        kind = answers.kind(answer.status, body)
+            raise
+        answer.close()
+        refused = judged and answers.has_refusal_code(body)
+        if judged and not refused:
+            encoding = answer.header("content-encoding") or ""
+            fault = soundness.fault_of_body(call.path, content_type, encoding, body)
+            if fault is None and call.stream:
+                fault = soundness.fault_of_head(content_type)
+            if fault is not None:
+                raise Malformed(fault)
+        kind = Kind.REFUSAL if refused else answers.kind(answer.status, body)
         if kind is Kind.UNAUTHORISED:
             self.keys.refused(endpoint, key)
         return Given(answer.status, kept, body, None, endpoint.name), kind, answers.retry_after_s(

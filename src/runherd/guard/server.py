@@ -101,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
         model = told.get("model")
         return Call(
             self.command, path, list(self.headers.items()), body, model if isinstance(model, str) else "", second,
-            self._caller_gone,
+            bool(told.get("stream")), self._caller_gone,
         )  # fmt: skip
 
     def _body(self) -> bytes:

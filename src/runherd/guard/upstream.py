@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from runherd.guard.answers import as_object
+from runherd.guard import soundness
+from runherd.guard.answers import as_object, has_refusal_code
 from runherd.guard.settings import Endpoint
 
 PLACEHOLDER_KEY = "runherd-guard"  #: what the program sends where it has no key of its own
@@ -32,6 +33,10 @@ class Broken(Exception):
     def __init__(self, why: str, at_once: bool = False) -> None:
         super().__init__(why)
         self.at_once = at_once
+
+
+class Malformed(Broken):
+    """There was an answer with the status of a success, and it was none."""
 
 
 @dataclass
@@ -62,6 +67,23 @@ class Answer:
         if not part and self.response.length:  # `read1` says nothing of what was promised and has not come
             raise Broken(f"the stream ended {self.response.length} bytes early")
         return part
+
+    def read_first_event(self) -> bytes:
+        """What has come of a stream of events, at least the whole of the first one. Raises `Broken`, `Malformed`.
+
+        A stream that is compressed although nobody asked for that is not looked into.
+        """
+        begun = part = self.read_some()
+        if (self.header("content-encoding") or "identity") != "identity":
+            return begun
+        while (event := soundness.first_event(begun, ended=not part)) is None:
+            if len(begun) > soundness.FIRST_EVENT_BYTES:
+                raise Malformed(f"the stream's first event is longer than {soundness.FIRST_EVENT_BYTES} bytes")
+            part = self.read_some()
+            begun += part
+        if not has_refusal_code(event) and (fault := soundness.fault_of_event(event)) is not None:
+            raise Malformed(fault)
+        return begun
 
     def close(self) -> None:
         self.response.close()

@@ -36,6 +36,11 @@ def findings(guard: Mapping[str, Any]) -> list[Finding]:
     if cut:
         found.append(Finding("broken_streams", "WARN", f"{cut} stream(s) broke off within an answer", {"count": cut}))
     endpoints: Mapping[str, Any] = guard.get("endpoints") or {}
+    odd = {name: e["malformed"] for name, e in endpoints.items() if e.get("malformed")}
+    if odd:
+        said = ", ".join(f"{name} {n}x" for name, n in odd.items())
+        text = f"answers with the status of a success were none (no whole JSON, a page, no stream): {said}"
+        found.append(Finding("malformed_answers", "WARN", text, odd))
     renamed = {name: e["renamed"] for name, e in endpoints.items() if e.get("renamed")}
     if renamed:
         said = "; ".join(f"{name}: {a} as {b}" for name, e in renamed.items() for a, b in e.items())

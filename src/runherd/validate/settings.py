@@ -11,7 +11,7 @@ from runherd.errors import fail
 BUILT_IN = (
     *("count", "duplicates", "missing_ids", "nulls", "empties", "placeholders", "bias", "leak", "all_alike"),
     *("reported_accuracy", "rate_limited", "content_policy", "stale_cache", "complete"),
-    *("given_up", "broken_streams", "renamed_model", "mixed_models", "endpoint_down"),
+    *("given_up", "broken_streams", "malformed_answers", "renamed_model", "mixed_models", "endpoint_down"),
 )
 
 
