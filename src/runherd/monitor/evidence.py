@@ -43,6 +43,7 @@ class Result:
     placeholders: int = 0  #: answers that stand where a call failed
     placeholder: str = ""  #: the most frequent of them
     skipped: int = 0  #: items that say so of themselves
+    bare: int = 0  #: nulls that tell no reason; in a file that is filled item by item they are not done yet
 
     @property
     def accuracy(self) -> float | None:

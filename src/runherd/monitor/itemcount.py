@@ -26,7 +26,7 @@ _NOTHING = re.compile(r"[\s\[(<{*\"']*(?:n/?a|none|null|nan|unk|empty|pad|-|\?)?
 
 def empty() -> dict[str, Any]:
     """Return the count of no items."""
-    numbers = dict.fromkeys(("items", "correct", "judged", "nulls", "with_response", "skipped"), 0)
+    numbers = dict.fromkeys(("items", "correct", "judged", "nulls", "bare", "with_response", "skipped"), 0)
     return {**numbers, "reasons": {}, "answers": {}, "placeholders": {}}
 
 
@@ -56,7 +56,9 @@ def _one(counted: dict[str, Any], item: Any, answers: dict[str, int]) -> None:
     response = item.get("response")
     if response is None:
         counted["nulls"] += 1
-        reason = str(item.get("null_reason", "unknown"))[:TEXT]
+        reason = str(item.get("null_reason") or "unknown")[:TEXT]
+        said = item.get("null_reason") or item.get("error") or item.get("skipped") or item.get("status") == "skipped"
+        counted["bare"] = counted.get("bare", 0) + (not said)
         if reason in counted["reasons"] or len(counted["reasons"]) < ANSWERS:
             counted["reasons"][reason] = counted["reasons"].get(reason, 0) + 1
     elif isinstance(response, str):
@@ -90,4 +92,5 @@ def result(counted: Mapping[str, Any], *, whole: bool, complete: bool | None) ->
         counted["items"], counted["correct"], counted["judged"], counted["nulls"] if has_responses else 0,
         dict(counted["reasons"]) if has_responses else {}, (top[0], top[1]) if top else None, whole, complete,
         sum(placeholders.values()), max(placeholders, key=lambda t: placeholders[t], default=""), counted["skipped"],
+        counted.get("bare", 0) if has_responses else 0,
     )  # fmt: skip

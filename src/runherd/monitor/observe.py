@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan
+from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan, unfilled
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.howfar import HowFar, how_far, pace_s
 from runherd.monitor.process import Alive
@@ -217,6 +217,8 @@ def _results(
 ) -> tuple[Result | None, float | None]:
     """Return the fullest of the result files and the age of the newest file."""
     not_before = target.not_before or alive.started_at or 0.0
+    process_ = "done" if _is_clean(target.exit) else "gone" if target.exit is not None else alive.state
+    mark = memory["counters"].get("progress")
     memories = memory.setdefault("results", {})
     best: Result | None = None
     ages = []
@@ -229,7 +231,12 @@ def _results(
             continue  # an earlier run's result; its checkpoint may well be ours to go on from
         ages.append(max(0.0, now - written))
         if path in target.results:
-            found = resultpeek.peek(path, memories.setdefault(path, {}))
+            kept = memories.setdefault(path, {})
+            found = resultpeek.peek(path, kept)
+            if found:
+                found = unfilled.settled(
+                    found, kept, mark, process=process_, written=written, now=now, limits=target.limits
+                )
             if found and (best is None or found.items > best.items):
                 best = found
     return best, min(ages, default=None)

@@ -61,8 +61,9 @@ def _lines(path: str, stamp: list[int], memory: dict[str, Any]) -> Result | None
         with open(path, "rb") as f:
             same = memory.get("inode") == stamp[0] and stamp[1] >= memory.get("offset", 0)
             if not (same and _begin(f, memory["print"][0]) == memory["print"]):
+                fill = {k: memory[k] for k in ("fill",) if k in memory}
                 memory.clear()
-                memory.update(inode=stamp[0], offset=0, counted=itemcount.empty())
+                memory.update(fill, inode=stamp[0], offset=0, counted=itemcount.empty())
             tail = _count_on(f, memory)
             memory["print"] = _begin(f, min(FINGERPRINT, memory["offset"]))
     except OSError:
