@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -129,3 +129,92 @@ def test_a_check_may_say_what_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"1")
     choice = checkpoints.choose(tmp_path, tmp_path / "aside", "printf '\\377 no'; exit 3; :")
     assert choice.taken is None and "exit code 3" in choice.rejected[0][1]
+
+
+def tree(folder: Path, *files: str, bad: Sequence[str] = ()) -> None:
+    """Write these files, each newer than the one before; those in `bad` are cut, the others whole of their kind."""
+    for i, name in enumerate(files):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name in bad:
+            path.write_bytes(b"PK\x03\x04 cut" if path.suffix in (".ckpt", ".pt", ".zip") else b"{ cut")
+        elif path.suffix == ".safetensors":
+            whole(path)
+        elif path.suffix in (".ckpt", ".pt", ".zip"):
+            deflated(path)
+        else:
+            path.write_text("{}")
+        aged(path, OLD + i)
+        for parent in path.relative_to(folder).parents[:-1]:
+            aged(folder / parent, OLD + i)
+
+
+LIGHTNING = tuple(f"version_0/checkpoints/epoch={i}.ckpt" for i in (0, 4, 8, 12))
+HF = ("model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json")
+TREES: dict[str, tuple[tuple[str, ...], tuple[str, ...], str | None, tuple[str, ...]]] = {
+    "lightning, last cut": ((*LIGHTNING, "version_0/metrics.csv"), LIGHTNING[3:], LIGHTNING[2], LIGHTNING[3:]),
+    "lightning, two cut": ((*LIGHTNING, "version_0/hparams.yaml"), LIGHTNING[2:], LIGHTNING[1], LIGHTNING[:1:-1]),
+    "lightning, none cut": (LIGHTNING, (), LIGHTNING[3], ()),
+    "lightning, deeper": (
+        tuple(f"lightning_logs/{n}" for n in LIGHTNING), ("lightning_logs/" + LIGHTNING[3],),
+        "lightning_logs/" + LIGHTNING[2], ("lightning_logs/" + LIGHTNING[3],),
+    ),
+    "in a folder named by a number": (
+        ("42/model_100.pt", "42/model_200.pt"), ("42/model_200.pt",), "42/model_100.pt", ("42/model_200.pt",),
+    ),
+    "hugging face": (
+        tuple(f"checkpoint-{i}/{n}" for i in (500, 1000) for n in HF), ("checkpoint-1000/optimizer.pt",),
+        "checkpoint-500", ("checkpoint-1000",),
+    ),
+    "hugging face, deeper": (
+        tuple(f"out/run a/checkpoint-{i}/{n}" for i in (500, 1000) for n in HF), ("out/run a/checkpoint-1000/scheduler.pt",),
+        "out/run a/checkpoint-500", ("out/run a/checkpoint-1000",),
+    ),
+    "shards with an index": (
+        ("old.pt", *(f"state/model-0000{i}-of-00002.safetensors" for i in (1, 2)), "state/model.safetensors.index.json"),
+        ("state/model-00001-of-00002.safetensors",), "old.pt", ("state",),
+    ),
+    "shards without one": (
+        ("old.pt", "state/random_states_0.pt", "state/random_states_1.pt", "state/model.pt"),
+        ("state/random_states_0.pt",), "old.pt", ("state",),
+    ),
+    "shards in folders": (
+        ("old.pt", "state/mp_rank_00/model.pt", "state/mp_rank_01/model.pt"), ("state/mp_rank_00/model.pt",), "old.pt", ("state",),
+    ),
+    "parts": (("old.pt", *(f"state/{n}" for n in HF)), ("state/optimizer.pt",), "old.pt", ("state",)),
+    "all that there is": (("version_0/ckpt/epoch=0.ckpt",), ("version_0/ckpt/epoch=0.ckpt",), None, ("version_0/ckpt",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_in_a_tree_what_is_one_checkpoint_is_set_aside_as_one(tmp_path: Path, name: str) -> None:
+    """A bad file among states of other times goes alone, a folder of parts goes whole; each keeps its relative place."""
+    files, bad, taken, gone = TREES[name]
+    folder, aside = tmp_path / "checkpoint", tmp_path / "aside"
+    tree(folder, *files, bad=bad)
+    choice = checkpoints.choose(folder, aside)
+    assert (choice.taken and str(choice.taken.relative_to(folder)), tuple(n for n, _ in choice.rejected)) == (taken, gone)
+    left = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    moved = {str(p.relative_to(aside)) for p in aside.rglob("*") if p.is_file()}
+    expected = {n for n in files if any(n == g or n.startswith(f"{g}/") for g in gone)}
+    assert (moved, left) == (expected, set(files) - expected)
+
+
+def test_no_empty_folder_is_left_to_resume_from(tmp_path: Path) -> None:
+    """When every checkpoint of a tree was bad, the folders that held them are gone too, but not the place itself."""
+    folder = tmp_path / "checkpoint"
+    tree(folder, *LIGHTNING[:2], bad=LIGHTNING[:2])
+    assert checkpoints.choose(folder, tmp_path / "aside").taken is None
+    assert folder.is_dir() and not any(folder.iterdir())
+
+
+def test_notes_and_links_in_a_tree_go_with_their_file(tmp_path: Path) -> None:
+    """Lightning's `last.ckpt` that links to the cut one, and a manifest beside it, are set aside with it."""
+    folder, aside = tmp_path / "checkpoint", tmp_path / "aside"
+    tree(folder, *LIGHTNING, bad=LIGHTNING[3:])
+    place = folder / "version_0" / "checkpoints"
+    (place / "last.ckpt").symlink_to("epoch=12.ckpt")
+    (place / "epoch=12.ckpt.sha256").write_text("0")
+    assert checkpoints.choose(folder, aside).taken == folder / LIGHTNING[2]
+    moved = sorted(p.name for p in (aside / "version_0" / "checkpoints").iterdir())
+    assert moved == ["epoch=12.ckpt", "epoch=12.ckpt.sha256", "last.ckpt"]

@@ -20,11 +20,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from runherd.lifecycle.checkpointtree import KNOWN, ZIPPED, candidates, notes_about
+
 CHECK_TIMEOUT_S = 300
 JSON_MOST = 256 << 20  #: bytes of a JSON file that is parsed
 HEADER_MOST = 100_000_000  #: bytes; the safetensors library refuses a longer header
-ZIPPED = (".npz", ".pt", ".pth", ".ckpt", ".zip", ".keras")
-KNOWN = (*ZIPPED, ".json", ".safetensors", ".bin", ".h5", ".pkl", ".npy")
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,21 @@ def choose(folder: Path, aside: Path, check: str | None = None, cwd: Path | None
     """Find the newest good checkpoint under `folder`; move bad ones to `aside`.
 
     `check` is a shell command that exits 0 for a good checkpoint; it is given
-    the path as its last argument.
+    the path as its last argument. One checkpoint of several in a tree is moved
+    alone and keeps its place in the tree under `aside`.
     """
     rejected: list[tuple[str, str]] = []
     for path in candidates(folder):
         why = fault(path) or (_declared(check, path, cwd) if check else None)
         if why is None:
             return Choice(path, tuple(rejected))
-        aside.mkdir(parents=True, exist_ok=True)
-        for part in [path, *_notes_about(path)]:
-            os.replace(part, _free(aside / part.name))
-        rejected.append((path.name, why))
+        name = path.relative_to(folder)
+        place = (aside / name).parent
+        place.mkdir(parents=True, exist_ok=True)
+        for part in [path, *notes_about(path)]:
+            os.replace(part, _free(place / part.name))
+        _leave_no_empty(path.parent, folder)
+        rejected.append((str(name), why))
     return Choice(None, tuple(rejected))
 
 
@@ -66,34 +70,11 @@ def _free(path: Path) -> Path:
     return path if not os.path.lexists(path) else next(p for p in names if not os.path.lexists(p))
 
 
-def candidates(folder: Path) -> list[Path]:
-    """Entries that may be checkpoints, newest first; notes about checkpoints are none."""
-    if not folder.is_dir():
-        return []
-    entries = [p for p in folder.iterdir() if not p.name.startswith(".")]
-    notes = {note for p in entries for note in _notes_about(p)}
-    kept = [p for p in entries if p not in notes and not p.name.endswith("manifest.json") and _may_be_read(p)]
-    return sorted(kept, key=_mtime_ns, reverse=True)
-
-
-def _may_be_read(path: Path) -> bool:
-    """Tell whether it is a file, a folder, or a link that leads nowhere; to open a pipe would wait for its writer."""
-    return path.is_file() or path.is_dir() or not path.exists()
-
-
-def _mtime_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return path.lstat().st_mtime_ns  # a link whose file is gone
-
-
-def _notes_about(path: Path) -> list[Path]:
-    """Small files about one checkpoint: `step-100.json` or `step-100.npz.sha256` beside `step-100.npz`."""
-    if path.suffix == ".json":
-        return []
-    names = (f"{path.stem}.json", f"{path.name}.manifest.json", f"{path.name}.json", f"{path.name}.sha256")
-    return [p for name in names if (p := path.with_name(name)).is_file()]
+def _leave_no_empty(folder: Path, top: Path) -> None:
+    """Remove folders that held nothing but what was set aside: a program that finds one would resume from nothing."""
+    while folder != top and top in folder.parents and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def fault(path: Path) -> str | None:
@@ -182,7 +163,7 @@ def _end_of(name: str, tensor: Any) -> int:
 
 def _manifest_fault(path: Path) -> str | None:
     """Compare with a note or a `manifest.json` beside the file that says its sha256."""
-    for manifest in [*_notes_about(path), path.with_name("manifest.json")]:
+    for manifest in [*notes_about(path), path.with_name("manifest.json")]:
         said = _sha256_in(manifest, path.name)
         if said is not None:
             return None if _sha256(path) == said else f"its sha256 is not the one in {manifest.name}"
