@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runherd.cost import amount
 from runherd.plan.summary import Summary
 from runherd.words import listing
 
@@ -39,12 +40,12 @@ def over_budget(
     limit = budget.get("gpu_hours")
     if limit is not None and _exceeds(gpu_hours, promised.gpu_hours or 0.0, following.gpu_hours, limit):
         more = _more(promised.gpu_hours, following.gpu_hours) if gpu_hours < limit else ""
-        return f"budget: {gpu_hours:.2f} of {limit:g} GPU hours are spent{more}: no further launch"
+        return f"budget: {amount(gpu_hours)} of {limit:g} GPU hours are spent{more}: no further launch"
     usd = sum(float(c["usd"]) for c in costs if c.get("usd") is not None)
     limit = budget.get("usd")
     if limit is not None and _exceeds(usd, promised.usd, following.usd, limit):
         more = _more(promised.usd, following.usd) if usd < limit else ""
-        return f"budget: {usd:.2f} of {limit:g} USD are spent{more}: no further launch"
+        return f"budget: {amount(usd)} of {limit:g} USD are spent{more}: no further launch"
     limit = budget.get("runs")
     if limit is not None and len(costs) >= limit:
         return f"budget: {len(costs)} of {limit:g} runs have been launched: no further launch"
@@ -59,8 +60,8 @@ def _exceeds(spent: float, promised: float, following: float | None, limit: floa
 
 
 def _more(promised: float | None, following: float | None) -> str:
-    at_work = f", runs at work may take {promised:.2f} more" if promised else ""
-    return at_work + (f", the next run may take {following:.2f}" if following else "")
+    at_work = f", runs at work may take {amount(promised)} more" if promised else ""
+    return at_work + (f", the next run may take {amount(following)}" if following else "")
 
 
 def circuit(summaries: Mapping[str, Summary], least: int, share: float) -> str | None:
