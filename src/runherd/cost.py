@@ -6,6 +6,7 @@ start to the last end stands beside them as `elapsed_seconds`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -102,10 +103,18 @@ def from_log_times(
 
 def log_line(cost: Mapping[str, Any]) -> str:
     """The one-line form that other tools read from logs."""
-    return (
-        f"[cost] run={cost['run_id']} wall={cost['wall_clock_seconds'] / 3600:.2f}h "
-        f"gpu={cost['gpu_hours']:.2f}h status={cost['status']}"
-    )
+    wall, gpu = amount(cost["wall_clock_seconds"] / 3600), amount(cost["gpu_seconds"] / 3600)
+    return f"[cost] run={cost['run_id']} wall={wall}h gpu={gpu}h status={cost['status']}"
+
+
+def amount(value: float) -> str:
+    """Hours or money with two decimals, and what is less than 0.1 with two digits, so that little does not look like nothing.
+
+    Never in powers of ten: 0.0000028 and not 2.8e-06. Less than 1e-9 is nothing.
+    """
+    if not 1e-9 <= abs(value) < 0.1:
+        return f"{value:.2f}"
+    return f"{value:.{1 - math.floor(math.log10(abs(value)))}f}"
 
 
 def _attempt(a: Attempt, now: str, extra: Mapping[str, Any], usd_per_gpu_hour: float | None) -> dict[str, Any]:

@@ -71,3 +71,15 @@ def test_log_line() -> None:
     """The line that other tools read."""
     found = of_run(*attempt(1, 0, 5400, 2), L.Ended(1, "done"))
     assert cost.log_line(found) == "[cost] run=R1 wall=1.50h gpu=3.00h status=completed"
+    short = of_run(*attempt(1, 0, 5, 2), L.Ended(1, "done"))
+    assert cost.log_line(short) == "[cost] run=R1 wall=0.0014h gpu=0.0028h status=completed"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [(0.0, "0.00"), (1.5, "1.50"), (0.1, "0.10"), (0.0999, "0.100"), (0.05, "0.050"), (0.00142, "0.0014"), (36e-6, "0.000036"),
+     (1234.567, "1234.57"), (1e-12, "0.00"), (-0.004, "-0.0040")],
+)  # fmt: skip
+def test_little_does_not_look_like_nothing(value: float, wanted: str) -> None:
+    """Two decimals, and two digits of what is less than a tenth."""
+    assert cost.amount(value) == wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runherd import cost, exitcodes
@@ -31,7 +31,8 @@ def show_cost(args: argparse.Namespace) -> int:
     bills = [(run, bill) for run in chosen if (bill := of_run(layout, run)) is not None]
     budget = draft.project.budget or {}
     total = cost.summary([b for _, b in bills], budget.get("gpu_hours"))
-    stages = {s.name: cost.summary([b for r, b in bills if r.stage == s.name]) for s in plan.stages}
+    by_stage = {s.name: [b for r, b in bills if r.stage == s.name] for s in plan.stages}
+    stages = {name: cost.summary(part) for name, part in by_stage.items()}
     stopped = over_budget([b for _, b in bills], budget)
     if args.json:
         body = {"schema": 1, **total, "budget": stopped, "stages": stages, "runs": [b for _, b in bills]}
@@ -39,11 +40,10 @@ def show_cost(args: argparse.Namespace) -> int:
     else:
         for _, bill in bills:
             print(cost.log_line(bill) + _more(bill))
-        for name, part in stages.items():
-            if part["runs_total"]:
-                print(f"stage {name}: {_sum(part)}")
-        limit = f" of {budget['gpu_hours']:g} GPU h" if budget.get("gpu_hours") is not None else ""
-        print(f"{_sum(total)}{limit}")
+        for name, part in by_stage.items():
+            if part:
+                print(f"stage {name}: {_sum(part, {})}")
+        print(_sum([b for _, b in bills], budget))
         if stopped:
             print(stopped)
     return exitcodes.BLOCKED if stopped else exitcodes.OK
@@ -79,23 +79,30 @@ def spent(plan: Plan, layout: Layout) -> str | None:
     return over_budget(bills, plan.budget)
 
 
-def _sum(part: dict[str, Any]) -> str:
-    text = (
-        f"{part['runs_total']} runs, {part['attempts_total']} attempts: {part['gpu_hours_total']:.2f} GPU h, "
-        f"{part['wall_clock_hours_total']:.2f} h wall clock"
-    )
-    more: Sequence[str] = [
-        f"{part['usd_total']:.2f} USD" if part["usd_total"] is not None else "",
-        f"{part['tokens_total']} tokens" if part["tokens_total"] else "",
-        f"{part['legacy_runs']} from log times" if part["legacy_runs"] else "",
+def _sum(bills: Sequence[Mapping[str, Any]], budget: Mapping[str, float]) -> str:
+    """The sentence of some runs; each limit stands beside its own number. Summed from the seconds, not from rounded hours."""
+    total = cost.summary(bills)
+    usd = [b["usd"] for b in bills if b.get("usd") is not None]
+    gpu_hours, wall_hours = (sum(b[k] for b in bills) / 3600 for k in ("gpu_seconds", "wall_clock_seconds"))
+    parts = [
+        f"{total['runs_total']} runs, {total['attempts_total']} attempts: "
+        f"{cost.amount(gpu_hours)}{_limit(budget, 'gpu_hours')} GPU h",
+        f"{cost.amount(wall_hours)} h wall clock",
+        f"{cost.amount(sum(usd))}{_limit(budget, 'usd')} USD" if usd else "",
+        f"{total['tokens_total']} tokens" if total["tokens_total"] else "",
+        f"{total['legacy_runs']} from log times" if total["legacy_runs"] else "",
     ]
-    return ", ".join([text, *filter(None, more)])
+    return ", ".join(filter(None, parts))
+
+
+def _limit(budget: Mapping[str, float], what: str) -> str:
+    return f" of {budget[what]:g}" if budget.get(what) is not None else ""
 
 
 def _more(bill: dict[str, Any]) -> str:
     tokens = bill.get("tokens")
     parts = [
-        f" usd={bill['usd']:.2f}" if bill.get("usd") is not None else "",
+        f" usd={cost.amount(bill['usd'])}" if bill.get("usd") is not None else "",
         f" tokens={tokens['input']}+{tokens['output']}" if tokens else "",
         " legacy" if bill.get("legacy") else "",
     ]
