@@ -1470,6 +1470,214 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         + "litellm.exceptions.InternalServerError: litellm.InternalServerError: InternalServerError: OpenAIException - Connection error.\n",
         1,
     ),
+    # ollama goroutine
+    (
+        ("OOM",),
+        'time=2025-03-07T05:36:39.884Z level=INFO source=server.go:421 msg="starting llama server"\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 3257.82 MiB on device 0: cudaMalloc failed: out of memory\npanic: unable to load model: /blobs/sha256-8934\n\ngoroutine 24 [running]:\ngithub.com/ollama/ollama/runner/llamarunner.(*Server).loadModel(0xc000037d40)\n\trunner.go:851 +0x375\ncreated by github.com/ollama/ollama/runner/llamarunner.Execute in goroutine 1\ntime=2025-03-07T05:36:39.884Z level=ERROR source=server.go:421 msg="llama runner terminated" error="exit status 2"\n',
+        2,
+    ),
+    # js sdk 429
+    (
+        ("API_QUOTA",),
+        'graded 12/90\nSDKError: API error occurred: Status 429\nBody: {"object":"error","message":"Rate limit exceeded","type":"rate_limited","code":"1300"}\n    at file:///w/eval.mjs:5:2425\n    at process.processTicksAndRejections (node:internal/process/task_queues:103:5)\n\nNode.js v20.11.0\n',
+        1,
+    ),
+    # gemini cli
+    (
+        ("API_QUOTA",),
+        '✕ [API Error: [{\n    "error": {\n      "code": 429,\n      "message": "Resource exhausted. Please try again later.",\n      "status": "RESOURCE_EXHAUSTED"\n    }\n  }\n  ]]\n',
+        1,
+    ),
+    # node 529
+    (
+        ("PROXY_DOWN",),
+        'Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_01"}\n    at generate (file:///w/node_modules/x/core.mjs:466:9)\n    at async main (file:///w/eval.mjs:22:3)\n\nNode.js v20.11.0\n',
+        1,
+    ),
+    # js payment
+    (
+        ("API_QUOTA",),
+        '[llm/error] [1:llm:replicate] [1.53s] LLM run errored with error: "API request failed: Payment Required"\nError: API request failed: Payment Required\n    at Replicate.request (/w/node_modules/replicate/index.js:144:13)\n  attemptNumber: 7,\n  retriesLeft: 0\n}\n',
+        1,
+    ),
+    # gemini capacity
+    (
+        ("PROXY_DOWN",),
+        '{\n  "error": {\n    "code": 503,\n    "details": [{"reason": "MODEL_CAPACITY_EXHAUSTED"}],\n    "message": "No capacity available for model on the server",\n    "status": "UNAVAILABLE"\n  }\n}\n'
+        + MAIN
+        + "SystemExit: 1\n",
+        1,
+    ),
+    # tgi signal 7
+    (
+        (
+            "ENVIRONMENT",
+            "DEAD",
+        ),
+        "2023-06-13T12:05:21Z  INFO text_generation_launcher: Starting download process.\n2023-06-13T12:05:25Z ERROR text_generation_launcher: Download process was signaled to shutdown with signal 7: \nError: DownloadError\n",
+        1,
+    ),
+    # tgi signal 4
+    (
+        ("ENVIRONMENT",),
+        "2023-06-13T12:05:21Z  INFO shard-manager: text_generation_launcher: Starting shard rank=0\n2023-06-13T12:05:25Z ERROR shard-manager: text_generation_launcher: Shard process was signaled to shutdown with signal 4 rank=0\nError: ShardCannotStart\n",
+        1,
+    ),
+    # horovodrun label
+    (
+        ("CODE_BUG",),
+        '[0]<stderr>:Traceback (most recent call last):\n[0]<stderr>:  File "train.py", line 212, in <module>\n[0]<stderr>:    main()\n[0]<stderr>:ValueError: bad shape of labels\n[1]<stderr>:horovod.common.exceptions.HorovodInternalError: Horovod has been shut down.\nProcess 0 exit with status code 1.\nTerminating remaining workers after failure of Process 0.\n',
+        1,
+    ),
+    # determined label
+    (
+        ("CODE_BUG",),
+        "[2026-01-02 03:04:05] 087c0ee7 || Traceback (most recent call last):\n[2026-01-02 03:04:05] 087c0ee7 ||   File \"train.py\", line 212, in <module>\n[2026-01-02 03:04:05] 087c0ee7 ||     main()\n[2026-01-02 03:04:05] 087c0ee7 || KeyError: 'image_id'\n[2026-01-02 03:04:05] 087c0ee7 || INFO: container failed with non-zero exit code: 1 (exit code 1)\n",
+        1,
+    ),
+    # determined oom
+    (
+        ("OOM",),
+        '[2026-01-02 03:04:05] 087c0ee7 [rank=1] || Traceback (most recent call last):\n[2026-01-02 03:04:05] 087c0ee7 [rank=1] ||   File "train.py", line 212, in <module>\n[2026-01-02 03:04:05] 087c0ee7 [rank=1] ||     main()\n[2026-01-02 03:04:05] 087c0ee7 [rank=1] || torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n[2026-01-02 03:04:05] 087c0ee7 || INFO: container failed with non-zero exit code: 1 (exit code 1)\n',
+        1,
+    ),
+    # k8s out of
+    (("OOM",), "NAME      READY   STATUS        RESTARTS   AGE\ntrain-0   0/1     OutOfmemory   0          12s\n", 137),
+    # tekton
+    (
+        ("OOM",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nStep train: container exceeded memory limit; reason: OOMKilled, exitCode: 137\n",
+        1,
+    ),
+    # k8s node
+    (
+        ("DEAD",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nWarning  NodeNotReady  12s  node-controller  Node is not ready\npod train-0: ContainerStatusUnknown, exit code 137\n",
+        1,
+    ),
+    # cloudwatch
+    (
+        ("CODE_BUG",),
+        "2026-01-02T03:04:05.123-04:00   Traceback (most recent call last):\n2026-01-02T03:04:05.123-04:00     File \"train.py\", line 212, in <module>\n2026-01-02T03:04:05.123-04:00       main()\n2026-01-02T03:04:05.123-04:00   TypeError: '>=' not supported between instances of 'NoneType' and 'int'\n2026-01-02T03:04:05.123-04:00   Error: WebserverFailed\n",
+        1,
+    ),
+    # docker compose label
+    (
+        ("CODE_BUG",),
+        "trainer-1  | Traceback (most recent call last):\ntrainer-1  |   File \"train.py\", line 212, in <module>\ntrainer-1  |     main()\ntrainer-1  | AttributeError: module 'numpy' has no attribute 'float'\ntrainer-1 exited with code 1\n",
+        1,
+    ),
+    # k8s log label
+    (
+        ("NETWORK",),
+        "[pod/train-0/main] Traceback (most recent call last):\n[pod/train-0/main]   File \"train.py\", line 212, in <module>\n[pod/train-0/main]     main()\n[pod/train-0/main] requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))\n",
+        1,
+    ),
+    # gh actions ts
+    (
+        ("OOM",),
+        '2026-01-02T03:04:05.123Z Traceback (most recent call last):\n2026-01-02T03:04:05.123Z   File "train.py", line 212, in <module>\n2026-01-02T03:04:05.123Z     main()\n2026-01-02T03:04:05.123Z MemoryError: Unable to allocate 12.0 GiB for an array with shape (43333, 43333) and data type float64\n2026-01-02T03:04:06.0000000Z ##[error]Process completed with exit code 1.\n',
+        1,
+    ),
+    # journald
+    (
+        ("CODE_BUG",),
+        "Dec 31 03:04:05 FORGE train[488471]: Traceback (most recent call last):\nDec 31 03:04:05 FORGE train[488471]:   File \"train.py\", line 212, in <module>\nDec 31 03:04:05 FORGE train[488471]:     main()\nDec 31 03:04:05 FORGE train[488471]: IndexError: list index out of range\nDec 31 03:04:05 FORGE systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE\nDec 31 03:04:05 FORGE systemd[1]: train.service: Failed with result 'exit-code'.\n",
+        1,
+    ),
+    # systemd oom
+    (
+        ("OOM",),
+        "Dec 31 03:04:05 FORGE train[488471]: step 12/900 loss 2.1\nDec 31 03:04:05 FORGE systemd[1]: train.service: A process of this unit has been killed by the OOM killer.\nDec 31 03:04:05 FORGE systemd[1]: train.service: Main process exited, code=killed, status=9/KILL\nDec 31 03:04:05 FORGE systemd[1]: train.service: Failed with result 'oom-kill'.\n",
+        1,
+    ),
+    # systemd kill
+    (
+        ("DEAD",),
+        "Dec 31 03:04:05 FORGE train[488471]: step 12/900 loss 2.1\nDec 31 03:04:05 FORGE systemd[1]: train.service: Main process exited, code=killed, status=9/KILL\nDec 31 03:04:05 FORGE systemd[1]: train.service: Failed with result 'signal'.\n",
+        1,
+    ),
+    # systemd timeout
+    (
+        (
+            "DEAD",
+            "STOPPED",
+        ),
+        "Dec 31 03:04:05 FORGE train[488471]: step 12/900 loss 2.1\nDec 31 03:04:05 FORGE systemd[1]: Stopping train.service...\nDec 31 03:04:05 FORGE systemd[1]: train.service: Main process exited, code=killed, status=15/TERM\n",
+        1,
+    ),
+    # supervisor
+    (
+        ("CODE_BUG",),
+        "2026-01-02 03:04:05,123 INFO spawned: 'train' with pid 12\n"
+        + MAIN
+        + "NameError: name 'foo' is not defined #: invalid syntax\n2026-01-02 03:04:05,123 WARN exited: train (exit status 1; not expected)\n2026-01-02 03:04:05,123 INFO gave up: train entered FATAL state, too many start retries too quickly\n",
+        1,
+    ),
+    # loguru
+    (
+        ("CODE_BUG",),
+        "2026-01-02 03:04:05.123 | ERROR    | __main__:main:22 - An error has been caught in function 'main', process 'MainProcess' (12), thread 'MainThread' (14):\nTraceback (most recent call last):\n\n> File \"/w/train.py\", line 40, in <module>\n    main()\n    └ <function main at 0x7f>\n\n  File \"/w/train.py\", line 22, in main\n    x = d['k']\n        └ {}\n\nKeyError: 'k'\n",
+        1,
+    ),
+    # loguru nan
+    (
+        ("DIVERGED",),
+        "2026-01-02 03:04:05.123 | CRITICAL | __main__:train:88 - loss became NaN at step 1200, giving up\n",
+        1,
+    ),
+    # structlog
+    (
+        ("CODE_BUG",),
+        '{"event": "run failed", "level": "error", "exception": "Traceback (most recent call last):\\n  File \\"/w/train.py\\", line 40, in <module>\\n    main()\\nValueError: labels must be >= 0"}\n',
+        1,
+    ),
+    # json log quota
+    (
+        ("API_QUOTA",),
+        '{"level": "error", "msg": "evaluation aborted", "error": "openai.RateLimitError: Error code: 429 - insufficient_quota"}\n',
+        1,
+    ),
+    # logfmt
+    (
+        ("PROXY_DOWN",),
+        'level=info msg="item 12/90"\nlevel=error msg="giving up" err="Post http://gw:4000/v1: dial tcp 10.0.0.1:4000: connect: connection refused"\n',
+        1,
+    ),
+    # logfmt disk
+    (
+        ("ENVIRONMENT",),
+        'level=info msg="item 12/90"\nlevel=fatal msg="cannot write" err="write /data/out: no space left on device"\n',
+        1,
+    ),
+    # conda activate
+    (("ENVIRONMENT",), "CondaError: Run 'conda init' before 'conda activate'\n", 1),
+    # uv
+    (("ENVIRONMENT",), "error: Failed to spawn: `lm_eval`\n  Caused by: No such file or directory (os error 2)\n", 1),
+    # go panic idx
+    (
+        ("CODE_BUG",),
+        "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:12 +0x1d\nexit status 2\n",
+        1,
+    ),
+    # rust
+    (
+        ("CODE_BUG",),
+        "thread 'main' panicked at src/main.rs:14:10:\ncalled `Option::unwrap()` on a `None` value\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+        101,
+    ),
+    # java npe
+    (
+        ("CODE_BUG",),
+        'Exception in thread "main" java.lang.NullPointerException: Cannot invoke "String.length()" because "s" is null\n\tat Main.main(Main.java:5)\n',
+        1,
+    ),
+    # java heap
+    (
+        ("OOM",),
+        'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf(Arrays.java:3332)\n',
+        1,
+    ),
     # a message that is itself a traceback
     (
         ("OOM",),
