@@ -13,11 +13,12 @@ from typing import Any
 
 from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
-from runherd.monitor import act, process
+from runherd.monitor import act, process, written
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target
 from runherd.processes import Identity, Life
+from runherd.words import ago
 
 GRACE_S = 30.0  #: for a checkpoint, between SIGTERM and SIGKILL
 SHOWN_S = 10.0  #: for a new supervisor to write down what it does
@@ -114,6 +115,8 @@ def on_foreign(
     said = ""
     if decision.stop:
         assert target.pid is not None
+        if judgement.state == "STALE" and (lives := _writes_elsewhere(target, now)):
+            return Acted(f"nothing was done: {lives}", exitcodes.NEEDS_PERSON)
         said = f"stopping process {target.pid}: {judgement.state}: {judgement.sentence}"
         note_action(target.logs[0], said)
         _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
@@ -145,6 +148,19 @@ def _known(target: Target, memory: dict[str, Any]) -> act.Known:
         holds_log=any(process.writes(p, target.logs[0]) for p in below) if target.logs else False,
         runherds=marked, ancestor=who.pid in _ancestors(),
     )  # fmt: skip
+
+
+def _writes_elsewhere(target: Target, now: float) -> str | None:
+    """Say which file shows that a process is at work though log and result are still; None where none does."""
+    assert target.pid is not None
+    pids = {target.pid, *(p.pid for p in processes.tree("", [target.pid]))}
+    newest = written.by_processes(sorted(pids))
+    if newest is None or now - newest.at >= target.limits.stale_s:
+        return None
+    return (
+        f"it is not still: {newest.path} was written {ago(now - newest.at)} "
+        f"(say --checkpoint {shlex.quote(os.path.dirname(newest.path))} to have it counted)"
+    )
 
 
 def _is_runherds(pid: int, own_token: str | None) -> bool:

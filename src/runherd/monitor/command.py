@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--log", action="append", default=[], help="log file (may be given several times)")
     add("--expected", type=int, help="number of items that the result must have in the end")
     add("--pid", type=int, help="process id, where it is known")
-    add("--checkpoint", action="append", default=[], help="checkpoint file in the form of the result")
+    add("--checkpoint", action="append", default=[], help="checkpoint file in the form of the result, or a folder that it saves to")
     add("--screen", help="name of a screen session to read")
     add("--tmux", help="tmux session or pane to read")
     add("--gpu", nargs="?", const="auto", metavar="LIST", help="watch its GPUs too: UUIDs or indices, or those it is on")

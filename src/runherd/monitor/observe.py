@@ -31,6 +31,7 @@ class Target:
     logs: tuple[str, ...] = ()
     results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
     progress_files: tuple[str, ...] = ()  #: trainer_state.json and the like, newest first
+    folders: tuple[str, ...] = ()  #: their newest file is a sign of life, as of checkpoints
     expected: int | None = None
     pid: int | None = None
     start_ticks: int | None = None
@@ -239,6 +240,12 @@ def _results(
                 )
             if found and (best is None or found.items > best.items):
                 best = found
+    if target.folders:
+        from runherd.monitor.written import newest_in
+
+        newest = newest_in(target.folders)
+        if newest is not None and newest.at + 1 >= not_before:
+            ages.append(max(0.0, now - newest.at))
     return best, min(ages, default=None)
 
 

@@ -98,7 +98,8 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
     target = Target(
         name=name,
         logs=tuple(map(os.path.abspath, logs)),
-        results=(*results, *map(os.path.abspath, args.checkpoint)),
+        results=(*results, *(os.path.abspath(c) for c in args.checkpoint if not os.path.isdir(c))),
+        folders=tuple(os.path.abspath(c) for c in args.checkpoint if os.path.isdir(c)),
         progress_files=growing,
         expected=args.expected,
         pid=pid,
