@@ -65,14 +65,14 @@ class Life(Enum):
     ELSEWHERE = "elsewhere"  #: on another host: cannot be told from here
 
 
-def _stat(pid: int) -> tuple[str, int, int, int] | None:
-    """State letter, parent, session and start ticks of a pid; None when there is none."""
+def _stat(pid: int) -> tuple[str, int, int, int, int] | None:
+    """State letter, parent, session, start ticks and process group of a pid; None when there is none."""
     try:
         raw = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
     rest = raw[raw.rindex(")") + 2 :].split()
-    return rest[0], int(rest[1]), int(rest[3]), int(rest[19])
+    return rest[0], int(rest[1]), int(rest[3]), int(rest[19]), int(rest[2])
 
 
 def identify(pid: int) -> Identity | None:
@@ -156,6 +156,30 @@ def tree(token: str, roots: Iterable[int] = ()) -> list[Identity]:
     ]
 
 
+def kin(known: Iterable[Identity]) -> list[Identity]:
+    """The living among `known`, those that descend from them, and the sessions and process groups that they lead or led.
+
+    For trees that carry no token: what has lost its parent is found as long as
+    it was known before, or its session or group bears the pid of one that was.
+    Parents come before their children, so that who is signalled in this order
+    starts nobody new after one of them has gone.
+    """
+    stats = {pid: stat for pid in pids() if (stat := _stat(pid)) is not None and stat[0] not in "ZX"}
+    ours = {p.pid: p for p in known if p.host == hostname() and p.boot_id == boot_id()}
+    members = {pid: stats[pid] for pid, p in ours.items() if pid in stats and stats[pid][3] == p.start_ticks}
+    led = {pid: p.start_ticks for pid, p in ours.items() if pid in members or pid not in stats}
+    stats.pop(os.getpid(), None)
+    for pid, stat in stats.items():
+        if any(leader in led and stat[3] >= led[leader] for leader in (stat[2], stat[4])):
+            members[pid] = stat
+    while new := {pid: stat for pid, stat in stats.items() if stat[1] in members and pid not in members}:
+        members |= new
+    return [
+        Identity(hostname(), boot_id(), pid, stat[3], stat[2])
+        for pid, stat in sorted(members.items(), key=lambda item: (item[1][3], item[0]))
+    ]
+
+
 def _carries(pid: int, needle: bytes) -> bool:
     try:
         return needle in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -163,21 +187,35 @@ def _carries(pid: int, needle: bytes) -> bool:
         return False
 
 
-def end_tree(token: str, roots: Iterable[int], spare: Iterable[int], grace_s: float) -> int:
+def end_tree(
+    token: str, roots: Iterable[int], spare: Iterable[int], grace_s: float, known: Iterable[Identity] = ()
+) -> int:
     """End an attempt's tree: SIGTERM, up to `grace_s` for its checkpoint, then SIGKILL.
 
-    `spare` are pids that must live (the wrapper that writes down the exit).
+    `spare` are pids that must live (the wrapper that writes down the exit);
+    `known` are members by their identity, which are ended with their `kin`. Who
+    was seen once stays a member: a parent that ends first takes no child out.
     Returns how many processes had to be killed the hard way.
     """
     roots, spared = list(roots), set(spare)
+    seen = {p.pid: p for p in known}
+    told: set[Identity] = set()
 
     def members() -> list[Identity]:
-        return [p for p in tree(token, roots) if p.pid not in spared]
+        found = [p for p in [*kin(seen.values()), *tree(token, roots)] if p.pid not in spared]
+        seen.update((p.pid, p) for p in found)
+        return list(dict.fromkeys(found))
 
-    for process in members():
-        send(process, signal.SIGTERM)
+    def ask() -> list[Identity]:
+        left = members()
+        for process in left:
+            if process not in told:
+                told.add(process)
+                send(process, signal.SIGTERM)
+        return left
+
     deadline = time.monotonic() + grace_s
-    while (left := members()) and time.monotonic() < deadline:
+    while (left := ask()) and time.monotonic() < deadline:
         wait_gone(left[0], min(1.0, max(0.0, deadline - time.monotonic())))
     killed = 0
     while left := members():
@@ -187,6 +225,35 @@ def end_tree(token: str, roots: Iterable[int], spare: Iterable[int], grace_s: fl
         if time.monotonic() > deadline + 30:
             break  # in an uninterruptible wait: the kernel will get to it
     return killed
+
+
+def is_marked(pid: int, own_token: str = "") -> bool:
+    """Whether a process carries the token of a run of runherd's, other than `own_token`."""
+    try:
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    mark = f"{TOKEN_VARIABLE}=".encode()
+    return any(w.startswith(mark) and w != mark + own_token.encode() for w in words)
+
+
+def is_same_user(pid: int) -> bool:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def ancestors() -> set[int]:
+    """This process, its parent, and so on up to process 1."""
+    found, pid = {1}, os.getpid()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        stat = _stat(pid)
+        if stat is None:
+            break
+        pid = stat[1]
+    return found
 
 
 def boot_time() -> float:

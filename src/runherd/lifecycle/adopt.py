@@ -17,6 +17,7 @@ from runherd.monitor.own import SCREEN, screen_log
 from runherd.plan import store
 from runherd.plan.build import Draft
 from runherd.plan.model import RunPlan
+from runherd.supervise import facts
 from runherd.supervise.place import Place
 from runherd.supervise.spawn import start_supervisor
 
@@ -93,6 +94,7 @@ def _write_attempt(
     place.record(ledger.Launched(1, 1, "adopt", t=started))
     if program is not None:
         write_json(layout.process(run_id, 1), {"program": program.to_json()})
+        facts.remember(place, 1)
         place.record(ledger.Started(1, 1, program.to_json()))
         return
     ended = clock.iso(result.stat().st_mtime) if result else clock.now()

@@ -1,4 +1,8 @@
-"""What can be known of an attempt's program from its files and from the kernel. Reads only."""
+"""What can be known of an attempt's program from its files and from the kernel.
+
+Reads only, but for `remember`: an adopted program carries no token and no lock
+of ours, so that who belongs to it is written down while that can be seen.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, ledger, locks, processes
-from runherd.files import read_object
+from runherd.files import read_object, write_json
 from runherd.history import Attempt
 from runherd.processes import Identity, Life
 from runherd.supervise.place import Place
@@ -29,8 +33,37 @@ def program(place: Place, last: Attempt) -> Identity | None:
     return found or (Identity.from_json(last.started.program) if last.started else None)
 
 
+def members(place: Place, number: int) -> list[Identity]:
+    """The living processes of an adopted attempt: its program, who was seen with it, and their kin; else none."""
+    if not command(place, number).get("foreign"):
+        return []
+    return processes.kin(_remembered(place, number))
+
+
+def remember(place: Place, number: int) -> list[Identity]:
+    """Write down who belongs to an adopted attempt now; returns them and all that were written down before."""
+    known = _remembered(place, number)
+    all_known = list(dict.fromkeys([*known, *processes.kin(known)]))
+    living = [p for p in all_known if processes.life(p) is Life.ALIVE]
+    if set(living) - set(known):
+        write_json(_members_file(place, number), {"members": [p.to_json() for p in living]})
+    return all_known
+
+
+def _remembered(place: Place, number: int) -> list[Identity]:
+    written = read_object(_members_file(place, number)) or {}
+    found = [role(place, number, "program"), *map(Identity.from_json, written.get("members") or ())]
+    return list(dict.fromkeys(p for p in found if p is not None))
+
+
+def _members_file(place: Place, number: int) -> Path:
+    return place.layout.attempt_dir(place.run_id, number) / "members.json"
+
+
 def program_life(place: Place, last: Attempt) -> Life:
     """Whether the attempt's program lives: by the lock that it holds, else by its identity.
+
+    An adopted one lives as long as one of its tree does, as the lock of ours is held by all who inherit it.
 
     For the holder of the run's lease: a program of another host is gone, as
     that host has given the run back (`runherd.lease`).
@@ -38,6 +71,8 @@ def program_life(place: Place, last: Attempt) -> Life:
     if locks.is_held(place.layout.program_lock(place.run_id)):
         return Life.ALIVE
     known = program(place, last)
+    if members(place, last.number):
+        return Life.ALIVE
     if known is not None and known.host == processes.hostname():
         return processes.life(known)
     launcher = Identity.from_json(last.launched.supervisor)
@@ -53,6 +88,8 @@ def watched(place: Place, last: Attempt) -> Identity | None:
         who = role(place, last.number, name)
         if who is not None and processes.life(who) is Life.ALIVE:
             return who
+    for member in members(place, last.number):
+        return member
     for member in processes.tree(str(command(place, last.number).get("token", ""))):
         return member
     return None

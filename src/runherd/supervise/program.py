@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -66,15 +65,16 @@ def wait_for_start(place: Place, number: int, wrapper: subprocess.Popen[bytes]) 
 def end(place: Place, number: int, plan: dict[str, Any]) -> None:
     """End what lives of an attempt: SIGTERM, the grace of its `command.json` (`plan`), SIGKILL; the wrapper is spared."""
     grace_s = float(plan.get("grace_s") or GRACE_S)
-    wrapper, program = (facts.role(place, number, name) for name in ("wrapper", "program"))
+    wrapper = facts.role(place, number, "wrapper")
     roots = [wrapper.pid] if wrapper and processes.life(wrapper) is Life.ALIVE else []
-    if program and processes.life(program) is Life.ALIVE:
-        processes.send(program, signal.SIGTERM)
-        roots.append(program.pid)
     spare = [wrapper.pid] if wrapper else []
-    processes.end_tree(str(facts.command(place, number).get("token", "")), roots, spare, grace_s)
-    if program and not processes.wait_gone(program, grace_s):  # adopted: it carries no token of ours
-        processes.send(program, signal.SIGKILL)
+    known = facts.remember(place, number) if plan.get("foreign") else _program(place, number)
+    processes.end_tree(str(facts.command(place, number).get("token", "")), roots, spare, grace_s, known)
+
+
+def _program(place: Place, number: int) -> list[processes.Identity]:
+    known = facts.role(place, number, "program")
+    return [known] if known is not None and processes.life(known) is Life.ALIVE else []
 
 
 def remove_groups(place: Place, number: int) -> None:

@@ -32,6 +32,7 @@ UNSETTLED_PAUSE_S = STEP_PAUSES_S[2]  #: a step that judges and crashes again af
 RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
 RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
 QUIET_LOOKS = 4  #: a still log is looked at so many times less often
+MEMBERS_S = 2.0  #: between two looks at who belongs to an adopted program
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
 
@@ -178,6 +179,8 @@ class Supervisor:
         plan = facts.command(self.place, number)
         if last.stopping is not None:  # decided, and then something ended whoever was to do it
             program.end(self.place, number, plan)
+        if plan.get("foreign"):
+            facts.remember(self.place, number)
         watched = facts.watched(self.place, last)
         if watched is None:
             self.sleep(0.2)  # it ended just now, or is about to say who it is
@@ -215,9 +218,12 @@ class Supervisor:
                         look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
                 until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
                 timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
+                timeout = min(timeout, MEMBERS_S) if plan.get("foreign") else timeout
                 if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
                     return
                 self.reap()
+                if plan.get("foreign"):
+                    facts.remember(self.place, last.number)
         finally:
             if look is not None:
                 look.close()
