@@ -134,3 +134,38 @@ def test_a_dry_run_killed_from_outside_is_tried_once_more(tmp_path: Path) -> Non
         assert "ended by SIGKILL" in project.notes("always")
     finally:
         project.close()
+
+
+def test_a_wrapper_that_stands_still_is_woken(live: Callable[..., Live], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wrapper is SIGSTOPped while the program ends: it is continued, and the exit and the result count."""
+    project = live({"a": {"command": [*PLAIN, ENDS], "monitor": {"interval_s": 0.2, "stale_s": 600}}})
+    launcher = project.launcher("a")
+    project.until((project.root / "control" / "a.here").exists, "the program runs")
+    project.until(lambda: project.kinds("a", "started"), "its wrapper is known")
+    os.kill(project.wrapper("a"), signal.SIGSTOP)
+    project.ask("a", "go")
+    said, _ = launcher.communicate(timeout=60)
+    assert project.ended("a")[0] == "done", said
+    assert project.reasons("a") == ["first"]
+
+
+def test_a_wrapper_that_cannot_write_does_not_keep_a_run_from_being_cancelled(
+    live: Callable[..., Live], request: pytest.FixtureRequest
+) -> None:
+    """The folder for the exit stays read-only: cancelled, the run ends all the same, and nothing of it lives."""
+    if why := harm.impossible().get("readonly"):
+        pytest.skip(why)
+    project = live({"a": {"command": [*PLAIN, ENDS], "monitor": {"interval_s": 0.2, "stale_s": 600}}})
+    launcher = project.launcher("a")
+    project.until((project.root / "control" / "a.here").exists, "the program runs")
+    project.until(lambda: project.kinds("a", "started"), "its wrapper is known")
+    undo = harm.make_readonly(project.run_dir("a") / "attempts" / "1")
+    request.addfinalizer(undo)
+    wrapper = project.wrapper("a")
+    project.ask("a", "go")
+    project.until(lambda: not (Path(f"/proc/{wrapper}/task/{wrapper}/children").read_text()), "the program has ended")
+    (project.run_dir("a") / "cancel.json").write_text('{"by": "somebody"}')
+    os.kill(project.supervisor("a"), signal.SIGUSR1)
+    launcher.communicate(timeout=90)
+    assert project.ended("a")[0] == "cancelled"
+    assert not Path(f"/proc/{wrapper}").exists()

@@ -88,12 +88,25 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
         "oom_kill": bool(exited and exited.oom_kills and exit_.code != 0),
     }  # fmt: skip
     found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
-    write_json(place.layout.record(place.run_id, "diagnosis"), found.to_json())
+    write_json(place.layout.record(place.run_id, "diagnosis"), _told(found.to_json(), exit_))
     if found.cls == "DEAD" and exit_.code:  # a child was killed: the code is only what its parent made of it
         return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
     if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
+
+
+def _told(diagnosis: dict[str, Any], exit_: heal.Exit) -> dict[str, Any]:
+    """The diagnosis; of an attempt that we stopped ourselves, what it was stopped for, which no log says."""
+    cause = exit_.stop_cause or ""
+    cls = heal.RESUMABLE_STOPS.get(cause) or (heal.FINAL_STOPS[cause][1] if cause in heal.FINAL_STOPS else None)
+    if cls is None:
+        return diagnosis
+    why = exit_.stop_detail or cause.replace("_", " ")
+    return {
+        **diagnosis, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": why,
+        "summary": f"stopped by runherd: {why}", "restart_can_help": cause in heal.RESUMABLE_STOPS,
+    }  # fmt: skip
 
 
 def _call_hook(place: Place, data: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from runherd.history import Attempt
 from runherd.lognote import note_action
 from runherd.processes import Life
 from runherd.supervise import facts, program
+from runherd.supervise.idlewrapper import IdleWrapper
 from runherd.supervise.place import Place
 from runherd.supervise.shortstep import MAY_PASS, ShortStep
 from runherd.supervise.waiting import Left, Waiting
@@ -201,9 +202,11 @@ class Supervisor:
         look: ShortStep | None = None
         next_look, look_began = time.monotonic() + min(interval, 5.0), 0.0
         seen: tuple[float, ...] = ()
+        idle = IdleWrapper(self.place, last.number)
         try:
             while True:
                 now = time.monotonic()
+                idle.look(now, stopped)
                 left_s = limit - facts.age_s(self.place, last) if limit is not None else None
                 if not stopped:
                     stopped = self.must_stop(last, plan, left_s)
@@ -216,7 +219,7 @@ class Supervisor:
                     new = program.log_signature(self.place, last.number)
                     if new != seen or now - look_began >= _quiet_s(interval, plan):
                         look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
-                until = look_began + LOOK_TIMEOUT_S if look is not None else next_look
+                until = look_began + LOOK_TIMEOUT_S if look is not None else now + 1.0 if stopped else next_look
                 timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
                 timeout = min(timeout, MEMBERS_S) if plan.get("foreign") else timeout
                 if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
@@ -265,7 +268,8 @@ class Supervisor:
         if last.exited is None:
             self.place.record(facts.exit_event(self.place, last, lost))
         plan = facts.command(self.place, number)
-        if processes.tree(str(plan.get("token", ""))):
+        if left := processes.tree(str(plan.get("token", ""))):
+            self.say(h.gen, f"ended with its program: {len(left)} process(es) that it had left in the background")
             program.end(self.place, number, plan)
         program.remove_groups(self.place, number)
         self.step("settle", str(number))
