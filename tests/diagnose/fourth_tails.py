@@ -1678,6 +1678,71 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf(Arrays.java:3332)\n',
         1,
     ),
+    # paddle abort
+    (
+        ("UNKNOWN",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nINFO 2026-01-02 03:04:05,123 launch_utils.py:307] terminate all the procs\nERROR 2026-01-02 03:04:05,123 launch_utils.py:545] ABORT!!! Out of all 4 trainers, the trainer process with rank=[3] was aborted. Please check its log.\n[INFO]: train job failed! train_ret: 1\n",
+        1,
+    ),
+    # paddle segv
+    (
+        ("CODE_BUG",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nW1212 03:04:05.123 41311 init.cc:205] *** Aborted at 4825074484 (unix time) ***\nW1212 03:04:05.123 41311 init.cc:205] *** SIGSEGV (@0x0) received by PID 41311 (TID 0x7f6) from PID 0; stack trace: ***\nW1212 03:04:05.123 41311 init.cc:205]     @     0x7f64 (unknown)\nERROR 2026-01-02 03:04:05,123 launch.py:269] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0, 2] was aborted. Please check its log.\n",
+        1,
+    ),
+    # slurm task failure
+    (
+        ("UNKNOWN",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nslurmstepd: error: *** STEP 812.0 ON n7 CANCELLED AT 2026-01-02T03:04:05 DUE TO TASK FAILURE ***\nsrun: error: n7: tasks 0-57,59-63: Terminated\nsrun: Force Terminated StepId=812.0\n",
+        1,
+    ),
+    # pyxis
+    (
+        ("ENVIRONMENT",),
+        "pyxis: importing docker image ...\nslurmstepd: error: pyxis: container start failed with error code: 1\nslurmstepd: error: pyxis: printing contents of log file ...\nslurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory\nslurmstepd: error: pyxis: couldn't start container\nslurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\nsrun: error: n7: task 0: Exited with exit code 1\n",
+        1,
+    ),
+    # openrlhf
+    (
+        (
+            "DISTRIBUTED",
+            "DEAD",
+        ),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n"
+        + MAIN
+        + 'ray.exceptions.RayTaskError(ActorDiedError): ray::ActorModelRayActor.fit() (pid=9, ip=10.0.0.6, actor_id=12b7)\n  File "/w/ppo_actor.py", line 300, in fit\n    ray.get(ref)\nray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n\tclass_name: LLMRayActor\nThe actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n',
+        1,
+    ),
+    # openrlhf oom
+    (
+        ("OOM",),
+        "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\n(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker exit type: SYSTEM_ERROR\nslurmstepd: error: Detected 3 oom_kill events in StepId=812.0. Some of the step tasks have been OOM Killed.\nsrun: error: n7: task 0: Out Of Memory\n",
+        1,
+    ),
+    # verl prefixed
+    (
+        ("CODE_BUG",),
+        '(TaskRunner pid=467657) Traceback (most recent call last):\n(TaskRunner pid=467657)   File "/w/verl/protocol.py", line 600, in chunk\n(TaskRunner pid=467657)     assert len(self) % chunks == 0\n(TaskRunner pid=467657) AssertionError: only support equal chunk. Got size of DataProto 10 and chunk 4.\n'
+        + MAIN
+        + 'ray.exceptions.RayTaskError(AssertionError): ray::TaskRunner.run() (pid=467657, ip=10.0.0.1)\n  File "/w/verl/protocol.py", line 600, in chunk\n    assert len(self) % chunks == 0\nAssertionError: only support equal chunk. Got size of DataProto 10 and chunk 4.\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n',
+        1,
+    ),
+    # mindspore
+    (
+        ("OOM",),
+        MAIN
+        + "RuntimeError: Malloc for kernel output failed, Memory isn't enough, node: Default/network/Conv2D-op12\n\n----------------------------------------------------\n- C++ Call Stack: (For framework developers)\n----------------------------------------------------\nmindspore/ccsrc/runtime/graph_scheduler/actor/memory_manager_actor.cc:70 Allocate\n",
+        1,
+    ),
+    # mindspore nan
+    (("DIVERGED",), MAIN + "RuntimeError: The loss is NaN or Inf, please check the dataset or the learning rate.\n", 1),
+    # oneflow
+    (
+        ("ENVIRONMENT",),
+        MAIN
+        + "oneflow._oneflow_internal.exception.RuntimeError: CUDA error : no kernel image is available for execution on the device\n",
+        1,
+    ),
     # a message that is itself a traceback
     (
         ("OOM",),
