@@ -114,6 +114,26 @@ def test_stale(make: Callable[..., Run]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "where", ["work/version_0/checkpoints/a", "checkpoint/lightning_logs/version_0/checkpoints/a", "../../ckpts/L2/b/a", "../../root/a"]
+)
+def test_silent_but_writing(make: Callable[..., Run], where: str) -> None:
+    """A silent program that wrote a file anywhere in its own places is not stale; one whose files are old is."""
+    run = make("say('step 1/4')" + WAIT)
+    run.until("READY")
+    named = {"checkpoint": str(run.folder / "../../ckpts/L2"), "output_root": str(run.folder / "../../root")}
+    command = run.attempt / "command.json"
+    command.write_text(json.dumps({**json.loads(command.read_text()), **named}))
+    file, now = run.folder / where, time.time()
+    file.parent.mkdir(parents=True)
+    file.write_text("weights")
+    os.utime(file, (now + 1300, now + 1300))
+    one, two = run.look(1400), run.look(1430)
+    assert (one.state, two.state, two.action) == ("HEALTHY", "HEALTHY", one.action)
+    late = [run.look(2600).state, run.look(2630).action]
+    assert late == ["STALE", "stop_and_resume"]
+
+
 def test_killed(make: Callable[..., Run]) -> None:
     """A killed program is dead, by which signal, and may be resumed."""
     run = make("say('step 1/4')" + WAIT)

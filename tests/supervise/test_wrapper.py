@@ -139,3 +139,22 @@ def test_references_mean_the_same_here_as_in_the_configuration(
     )  # fmt: skip
     os.close(lock)
     assert repr(wanted) in done.stdout, done
+
+
+@pytest.mark.parametrize(
+    ("written", "file", "found"),
+    [
+        ("out/{{ run_id }}", "configs/project.yaml", "out/R1"), ("out/L2", "configs/runs/R1.yaml", "out/L2"),
+        ("results", "configs/project.yaml", None), (None, "configs/_defaults/global.yaml", None),
+    ],
+)  # fmt: skip
+def test_an_output_root_of_its_own(tmp_path: Path, written: str | None, file: str, found: str | None) -> None:
+    """What lies under `output.root` is a sign of this run's life only where no other run writes there too."""
+    from runherd.config.render import CommandValues
+    from runherd.config.spec import Setting, Spec
+    from runherd.lifecycle import prepare
+
+    origins = {"output.root": [Setting("x", file, 1, written)]}
+    spec = Spec("R1", {"output": {"root": written}}, origins, "", {})
+    values = CommandValues(root=str(tmp_path), spec_file="s", workdir="w", resume=False)
+    assert prepare.own_root(spec, values) == (found and str(tmp_path / found))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from pathlib import Path
 from typing import Any
 
 from runherd import ledger
@@ -39,7 +37,7 @@ def look(place: Place, number: int) -> str:
         logsize.bound(place.layout.log(place.run_id, number), float(most_mib))
     sentence = f"{judgement.state}: {judgement.sentence}"
     acts = judgement.action in ACTS and judgement.state in STOPS and _healing(data)
-    if acts and not _still_writes(place, judgement.state, data):
+    if acts:
         return json.dumps({"stop": STOPS[judgement.state], "why": sentence})
     if judgement.state in WARNINGS:
         _warn_once(place, number, judgement.state, sentence)
@@ -59,29 +57,6 @@ def _sample(place: Place, number: int) -> None:
 
 def _healing(data: dict[str, Any]) -> bool:
     return (data.get("heal") or {}).get("enabled", True) is not False
-
-
-def _still_writes(place: Place, state: str, data: dict[str, Any]) -> bool:
-    """A program whose log is still, but which writes checkpoints or results, is not stale."""
-    if state != "STALE":
-        return False
-    stale_s = float((data.get("monitor") or {}).get("stale_s") or 1200)
-    newest = max((_mtime(p) for p in _files(place)), default=0.0)
-    return time.time() - newest < stale_s
-
-
-def _files(place: Place) -> list[Path]:
-    found: list[Path] = []
-    for folder in (place.layout.work_dir(place.run_id), place.layout.checkpoint_dir(place.run_id)):
-        found += list(folder.iterdir()) if folder.is_dir() else []
-    return found
-
-
-def _mtime(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _warn_once(place: Place, number: int, state: str, sentence: str) -> None:

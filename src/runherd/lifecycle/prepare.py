@@ -10,6 +10,7 @@ from typing import Any
 from runherd import cluster, git, gpu, ledger, processes
 from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
+from runherd.config.render import command_names
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
 from runherd.files import Layout, encode_id, fingerprint, write_json
@@ -82,7 +83,7 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     return {
         "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "root": str(layout.root), "steps": steps,
         "result_path": rendered.result, "result_before": fingerprint(Path(rendered.result)),
-        "checkpoint": rendered.checkpoint, "resume": resume,
+        "checkpoint": rendered.checkpoint, "output_root": own_root(spec, values), "resume": resume,
         "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),
         "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": provider(spec), "job": cluster.own_job(),
@@ -91,6 +92,13 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
         "wall_time_s": wall_time_s(spec.get("execution.wall_time"), spec.data),
         "git": git_state(Path(root), written_by_us(layout, str(frozen.get("tracker") or ""))), "host": processes.hostname(),
     }  # fmt: skip
+
+
+def own_root(spec: Spec, values: CommandValues) -> str | None:
+    """The rendered `output.root`, where it is this run's alone: a template, or written in the run's own file."""
+    written, origin = spec.get("output.root"), spec.origin("output.root")
+    alone = "{" in str(written) or (origin is not None and "configs/runs/" in origin.file)
+    return str(command_names(spec, values)["root"]) if written and alone else None
 
 
 def written_by_us(layout: Layout, tracker: str) -> list[str]:

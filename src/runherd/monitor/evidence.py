@@ -67,6 +67,7 @@ class Evidence:
     log_age_s: float | None = None
     result_age_s: float | None = None  #: of the newest of result, checkpoint and progress files
     progress_age_s: float | None = None  #: since done was last seen to grow
+    written_age_s: float | None = None  #: of the newest file in its own places, when its log is still
     pace_s: float | None = None  #: usual time from one sign of progress to the next
     age_s: float | None = None  #: since the attempt started
     done: int | None = None

@@ -32,6 +32,7 @@ class Target:
     results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
     progress_files: tuple[str, ...] = ()  #: trainer_state.json and the like, newest first
     folders: tuple[str, ...] = ()  #: their newest file is a sign of life, as of checkpoints
+    places: tuple[str, ...] = ()  #: folders and files that it alone writes: checkpoints, work, results
     expected: int | None = None
     pid: int | None = None
     start_ticks: int | None = None
@@ -104,6 +105,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         log_age_s=log_age,
         result_age_s=result_age,
         progress_age_s=progress_age,
+        written_age_s=_written(target, now, log_age),
         pace_s=pace_s(memory.get("history", []), began),
         age_s=now - began if began else None,
         done=at.done,
@@ -123,6 +125,15 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         unread=_unread(target, memory["logs"]),
         limits=target.limits,
     )
+
+
+def _written(target: Target, now: float, log_age: float | None) -> float | None:
+    """Age of the newest file in the run's own places; looked for only where the log is still."""
+    if not target.places or (log_age is not None and log_age < target.limits.stale_s):
+        return None
+    from runherd.monitor import written
+
+    return written.age_s(target.places, now)
 
 
 def _keep_accuracy(memory: dict[str, Any], result: Result | None) -> None:

@@ -41,6 +41,7 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         logs=(log, *screen_log(run_dir, monitor.get("screen"), log)),
         results=(result, f"{stem}_checkpoint.json"),
         progress_files=_progress_files(run_dir, data, result),
+        places=_places(run_dir, command),
         expected=_whole(data.get("expected")),
         pid=program.pid if program else None,
         start_ticks=program.start_ticks if program else None,
@@ -93,6 +94,13 @@ def _progress_files(run_dir: str, data: dict[str, Any], result: str) -> tuple[st
     dated = {p: os.path.getmtime(p) for p in (*found, *files) if os.path.exists(p)}
     fresh = {p: at for p, at in dated.items() if p in found or at + 1 >= born}
     return tuple(sorted(fresh, key=lambda p: -fresh[p]))
+
+
+def _places(run_dir: str, command: dict[str, Any]) -> tuple[str, ...]:
+    """Where this attempt may write: its own folders, and what its configuration declares instead of them."""
+    own = [os.path.join(run_dir, name) for name in ("work", "checkpoint")]
+    declared = (command.get(key) for key in ("checkpoint", "output_root", "result_path"))
+    return tuple(dict.fromkeys([*own, *(p for p in declared if isinstance(p, str) and p)]))
 
 
 def _baseline(run_dir: str, data: dict[str, Any]) -> str | None:

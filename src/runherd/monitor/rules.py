@@ -212,6 +212,10 @@ def _stale(e: Evidence) -> Suspicion | None:
     known = {k: a for k, a in ages.items() if a is not None}
     if not known or min(known.values()) < e.limits.stale_s:
         return None
+    if e.written_age_s is not None:
+        if e.written_age_s < e.limits.stale_s:
+            return None  # silent, but it writes checkpoints or the like
+        known["files"] = e.written_age_s
     lines = tuple(f"{k} still for {a:.0f} s" for k, a in known.items())
     if e.process == "alive":
         text = f"alive, but nothing has moved for {span(min(known.values()))}"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 ENTRIES = 5000  #: of a folder's tree, no more are looked at
 DEPTH = 4
+OWN_ENTRIES, OWN_DEPTH = 20_000, 12  #: of places that are the run's own
 NAMES = ("ckpt", "checkpoint", "snapshot", "weights", "output", "save")  #: in the name of a folder that takes such files
 
 
@@ -21,11 +22,11 @@ class Written(NamedTuple):
     path: str
 
 
-def newest_in(folders: Iterable[str]) -> Written | None:
+def newest_in(folders: Iterable[str], most: int = ENTRIES, depth: int = DEPTH) -> Written | None:
     """Return the newest file below the folders, breadth first and not without end; links are not followed."""
     newest: Written | None = None
     level, seen = list(folders), 0
-    for _ in range(DEPTH + 1):
+    for _ in range(depth + 1):
         below: list[str] = []
         for folder in level:
             for file, is_folder in _entries(folder):
@@ -34,10 +35,18 @@ def newest_in(folders: Iterable[str]) -> Written | None:
                     below.append(file.path)
                 elif newest is None or file.at > newest.at:
                     newest = file
-                if seen >= ENTRIES:
+                if seen >= most:
                     return newest
         level = below
     return newest
+
+
+def age_s(places: Iterable[str], now: float) -> float | None:
+    """Age in seconds of the newest file that is, or lies below, one of a run's own places; None without any."""
+    folders = [p for p in places if os.path.isdir(p)]
+    times = [os.path.getmtime(p) for p in places if os.path.isfile(p)]
+    newest = newest_in(folders, OWN_ENTRIES, OWN_DEPTH)
+    return max(0.0, now - max([*times, *([newest.at] if newest else [])])) if times or newest else None
 
 
 def _entries(folder: str) -> Iterable[tuple[Written, bool]]:
