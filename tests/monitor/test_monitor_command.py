@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -324,3 +325,72 @@ def test_a_run_is_found_where_the_project_puts_its_runs(
     (attempt / "exit.json").write_text('{"code": 0, "signal": null}')
     main(["R001", "--root", str(tmp_path)])
     assert "R001" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--pid", v) for v in ("0", "-5", "99999999999999999999")),
+        *(("--expected", v) for v in ("-1", "0")),
+        *(("--stale", v) for v in ("nan", "0", "-3", "inf")),
+        *(("--interval", v) for v in ("0", "nan", "-1", "inf")),
+        ("--pid-start", "-1"),
+    ],
+)
+def test_numbers_that_mean_nothing(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+    """Told with what is allowed, exit 2, before anything is looked at."""
+    assert main(["--log", str(files[1]), f"{option}={value}"]) == 2
+    said = capsys.readouterr()
+    assert not said.out and said.err.startswith(option) and "allowed:" in said.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_behind_the_output(files: tuple[Path, Path]) -> None:
+    """Output that cannot be written is a sentence and exit 2, not a traceback nor the exit of a healthy run."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, str(SCRIPT), "--log", str(files[1])]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("standard output: the output cannot be written")
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+def test_what_to_validate(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The command to type names the result as a shell takes it; of a log alone a result stands for it."""
+    result, log = files
+    main([str(result), "--log", str(log), "--expected", "85"])
+    assert f"runherd validate {shlex.quote(str(result))}\n" in capsys.readouterr().out
+    log.write_text("step 9/9\n")
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    main(["--log", str(log), "--pid", str(gone.pid)])
+    assert "COMPLETE" in (out := capsys.readouterr().out) and "runherd validate RESULT.json\n" in out
+
+
+@pytest.mark.parametrize(("text", "shown"), [("item 1", "1 item"), ("item 23", "23 items"), ("step 7", "7 steps")])
+def test_one_and_many(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], text: str, shown: str) -> None:
+    """A count without a total has its unit in the right number."""
+    files[1].write_text(f"{text}\n")
+    main(["--log", str(files[1])])
+    assert capsys.readouterr().out.startswith(f"[Monitor] HEALTHY | {shown} |")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("X.json", '{"per_item": [{"id": 1, "resp', True),
+        ("X.json", "epoch 3\n", True),
+        ("X.jsonl", "epoch 3\n", True),
+        ("X.jsonl", '{"id": 1, "resp', True),
+        ("X.jsonl", '{"id": 1, "response": "A"}\n{"id": 2, "resp', False),
+        ("X.json", '{"per_item": []}', False),
+        ("X.json", '{"epochs": 4}', False),
+    ],
+)
+def test_a_result_that_is_not_json_yet(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str], name: str, text: str, said: bool
+) -> None:
+    """A named result that is half-written or no JSON is told beside HEALTHY; one that holds whole items is not."""
+    path = tmp_path / name
+    path.write_text(text)
+    assert main([str(path), "--pid", str(sleeper.pid)]) == 0
+    assert (f"sign:    {path} is not whole JSON yet" in capsys.readouterr().out) == said

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from runherd.monitor.evidence import Evidence
+from runherd.monitor.howfar import plural
 from runherd.monitor.rules import RULES, Suspicion, process_line
 from runherd.words import ago
 
@@ -110,7 +111,7 @@ def _judgement(found: Suspicion, suspected: dict[str, dict[str, float]]) -> Judg
 def _healthy(e: Evidence, suspected: dict[str, dict[str, float]], pending: list[str]) -> Judgement:
     reasons = [process_line(e)]
     if e.done is not None:
-        reasons.append(f"progress: {e.done}{f' of {e.total}' if e.total else ''} {e.unit}")
+        reasons.append(f"progress: {e.done}{f' of {e.total}' if e.total else ''} {plural(e.total or e.done, e.unit)}")
     if e.log_age_s is not None:
         reasons.append(f"the log was written {ago(e.log_age_s)}")
     counted = {k: e.counters.get(k, 0) for k in ("limited", "forbidden", "server_errors", "refused")}

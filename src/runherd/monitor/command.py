@@ -54,14 +54,48 @@ def run(args: argparse.Namespace) -> int:
         from runherd.errors import fail
 
         raise fail("--restart only says how: without --act nothing is done", where="--restart", hint="add --act")
+    _check(args)
     _give_words_back(args)
     while True:
         all_of_them = targets(args)
         seen = [_once(target, path, args, len(all_of_them) > 1) for target, path in all_of_them]
         if not args.follow or all(over for _, over in seen):
             return max((code for code, _ in seen), default=exitcodes.OK)
-        sys.stdout.flush()
         time.sleep(args.interval)
+
+
+#: option -> least value that is allowed, largest, and how that is said
+NUMBERS = {
+    "expected": (1, 10**18, "a whole number from 1"),
+    "pid": (1, 2**31 - 1, "a process id: a whole number from 1"),
+    "pid_start": (0, 10**18, "a whole number from 0"),
+    "stale": (1e-3, 1e9, "seconds: a number above 0"),
+    "interval": (1e-3, 1e6, "seconds: a number above 0, at most 1000000"),
+}
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise `UserError` for numbers that mean nothing; NaN is in no range."""
+    for name, (least, most, allowed) in NUMBERS.items():
+        value = getattr(args, name)
+        if value is not None and not least <= value <= most:
+            from runherd.errors import fail
+
+            raise fail("this number means nothing here", where=f"--{name.replace('_', '-')}", value=value, allowed=allowed)
+
+
+def _say(text: str) -> None:
+    """Print and write out; raise `UserError` where that cannot be done, as on a full disk."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from runherd.errors import fail
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is tried again at the end
+        why = error.strerror or str(error)
+        raise fail("the output cannot be written", where="standard output", value=why, hint="make room") from error
 
 
 def _give_words_back(args: argparse.Namespace) -> None:
@@ -106,9 +140,9 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
         import json
 
         told = looks.as_json(target, seen.evidence, seen.judgement, seen.memory)
-        print(json.dumps({**told, **({"act": seen.acted.text} if seen.acted else {})}, ensure_ascii=False))
+        _say(json.dumps({**told, **({"act": seen.acted.text} if seen.acted else {})}, ensure_ascii=False))
     else:
-        _print(target, seen, args, several)
+        _say("\n".join(_lines(target, seen, args, several)))
     return seen.code, seen.over
 
 
@@ -144,18 +178,27 @@ def _look_alone(target: Target, memory_path: str, args: argparse.Namespace) -> S
         os.close(lock)
 
 
-def _print(target: Target, seen: Seen, args: argparse.Namespace, several: bool) -> None:
+def _lines(target: Target, seen: Seen, args: argparse.Namespace, several: bool) -> list[str]:
     judgement = seen.judgement
-    print(one_line(seen.evidence, judgement, target.name if several else None))
+    lines = [one_line(seen.evidence, judgement, target.name if several else None)]
     if judgement.state == "COMPLETE":
-        print("Validate before declaring success: runherd validate " + (args.what[0] if args.what else ""))
+        lines.append("Validate before declaring success: runherd validate " + _validated(target, args))
     elif judgement.state != "HEALTHY":
-        print("\n".join(explained(judgement)))
+        lines += explained(judgement)
     signs = looks.signs_of(target, seen.evidence, seen.memory)
-    for line in sign_lines({k: v for k, v in signs.items() if v not in judgement.sentence}):
-        print(line)
+    lines += sign_lines({k: v for k, v in signs.items() if v not in judgement.sentence})
     if seen.acted and seen.acted.text:
-        print(f"  act:     {seen.acted.text}")
+        lines.append(f"  act:     {seen.acted.text}")
+    return lines
+
+
+def _validated(target: Target, args: argparse.Namespace) -> str:
+    """What `runherd validate` is to be given for this run, as a shell takes it."""
+    import shlex
+
+    if len(args.what) == 1:
+        return shlex.quote(args.what[0])
+    return shlex.quote(target.name if target.folder else next(iter(target.results), "RESULT.json"))
 
 
 Act = Callable[[Target, Evidence, Judgement, dict[str, Any], str, argparse.Namespace], Any]

@@ -85,6 +85,7 @@ class Evidence:
     endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
     wandb: dict[str, Any] | None = None  #: what W&B says, see `wandb.ask`
     unread: tuple[str, ...] = ()  #: logs that were named and could not be read, and why
+    broken: tuple[str, ...] = ()  #: results that were named and are no whole JSON right now
     limits: Limits = field(default_factory=Limits)
 
     def is_unfinished(self) -> bool:

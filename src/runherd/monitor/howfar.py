@@ -87,6 +87,14 @@ def _file(files: Iterable[Mapping[str, Any]], mark: Mapping[str, Any] | None) ->
     return step, total
 
 
+def plural(n: int, unit: str) -> str:
+    """Return the unit as it goes with the number: 1 item, 23 items, 2 batches."""
+    one = unit if unit.endswith("ss") else unit.removesuffix("s")
+    if unit.endswith("ches"):
+        one = unit.removesuffix("es")
+    return one if n == 1 else one + ("es" if one.endswith(("ch", "s", "x")) else "s")
+
+
 def pace_s(points: list[list[float]], began: float | None = None) -> float | None:
     """Return the usual time from one sign of progress to the next, in seconds: the middle of the last ones.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from runherd import exitcodes
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
+from runherd.monitor.howfar import plural
 from runherd.words import ago
 
 EXIT = {
@@ -30,7 +31,7 @@ def progress_text(e: Evidence) -> str | None:
     if e.done is None:
         return None
     if not e.total:
-        return f"{e.done} {e.unit}"
+        return f"{e.done} {plural(e.done, e.unit)}"
     if e.done >= e.total:
         return f"{e.done}/{e.total}"
     return f"{e.done}/{e.total} ({100 * e.done / e.total:.1f}%)"

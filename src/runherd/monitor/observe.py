@@ -123,6 +123,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
         wandb=memory.get("wandb"),
         unread=_unread(target, memory["logs"]),
+        broken=_broken(target, memory["results"]),
         limits=target.limits,
     )
 
@@ -181,6 +182,13 @@ def _unread(target: Target, states: dict[str, Any]) -> tuple[str, ...]:
         elif state.get("missing") and target.folder is None:
             found.append(f"{path} is not there")
     return tuple(found)
+
+
+def _broken(target: Target, states: dict[str, Any]) -> tuple[str, ...]:
+    """The results that somebody named and that are no whole JSON right now."""
+    if target.folder is not None:
+        return ()
+    return tuple(p for p in target.results if states.get(p, {}).get("broken") and os.path.isfile(p))
 
 
 def _catalogue(spec: dict[str, Any]) -> Any:

@@ -70,6 +70,7 @@ def _lines(path: str, stamp: list[int], memory: dict[str, Any]) -> Result | None
         return None
     counted, whole = memory["counted"], memory["offset"] == stamp[1]
     items = list(_items([tail])) if tail else []
+    memory["broken"] = stamp[1] > 0 and not items and not counted["items"]
     if items and not whole and memory["offset"] + len(tail) >= stamp[1]:
         counted, whole = json.loads(json.dumps(counted)), True
         itemcount.add(counted, items)
@@ -111,7 +112,8 @@ def _document(path: str, stamp: list[int], memory: dict[str, Any]) -> None:
     if stamp[1] > TOO_BIG or (spent > QUICK_S and not rested):
         return
     began = time.perf_counter()
-    found = _read(path, stamp[1])
+    found, broken = _read(path, stamp[1])
+    memory["broken"] = broken
     memory.update(spent=time.perf_counter() - began, at=time.time())
     if found is not None:
         memory.update(stamp=stamp, counted=found[0], complete=found[1])
@@ -119,15 +121,19 @@ def _document(path: str, stamp: list[int], memory: dict[str, Any]) -> None:
         memory.setdefault("stamp", None)
 
 
-def _read(path: str, size: int) -> tuple[dict[str, Any], bool | None] | None:
+def _read(path: str, size: int) -> tuple[tuple[dict[str, Any], bool | None] | None, bool]:
+    """Return the count, and whether the file is no whole JSON (right now)."""
     try:
         if size > BIG:
-            return _streamed(path)
+            found = _streamed(path)
+            return found, found is None
         with open(path, "rb") as f:
             data = json.loads(f.read())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return of_document(data)
+    except (ValueError, RecursionError):
+        return None, True
+    except OSError:
+        return None, False
+    return of_document(data), False
 
 
 def of_document(data: Any) -> tuple[dict[str, Any], bool | None] | None:

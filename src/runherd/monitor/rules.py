@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runherd.monitor.evidence import Evidence
+from runherd.monitor.howfar import plural
 from runherd.words import span
 
 BLOW_UP = 10.0  #: times the best of the recent losses
@@ -70,7 +71,7 @@ def _counted_to_its_end(e: Evidence) -> Suspicion | None:
         return None
     if (e.diagnosis or {}).get("class") not in (None, "HEALTHY", "COMPLETE", "UNKNOWN"):
         return None
-    text = f"all {e.total} {e.unit} are counted and the process has ended; its exit is not known"
+    text = f"all {e.total} {plural(e.total or 0, e.unit)} are counted and the process has ended; its exit is not known"
     return Suspicion("COMPLETE", text, (text, process_line(e)), e.surely_gone, confidence=0.7, shown=True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from runherd.monitor.curves import leaves_baseline, off_schedule
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.howfar import ITEMS
+from runherd.words import listing
 
 SAME_ANSWER = 0.6  #: as the bias bound of the validation
 PLACEHOLDERS = 3  #: so many, and more than PLACEHOLDER_SHARE of the items
@@ -37,6 +38,7 @@ def signs(
     declared = declared_schedule(monitor.get("lr") or {}, spec.get("params") or {})
     found = {
         "LOG": f"the log {'; the log '.join(e.unread)}" if e.unread else None,
+        "RESULT": f"{listing(e.broken)} {'is' if len(e.broken) == 1 else 'are'} not whole JSON yet" if e.broken else None,
         "COUNT": e.disagreement,
         "SAME_ANSWER": _same_answer(e),
         "PLACEHOLDERS": _placeholders(e),
@@ -99,7 +101,7 @@ def _skipped(e: Evidence) -> str | None:
     if r is None:
         return None
     if r.skipped:
-        return f"{r.skipped} of {r.items} items are skipped"
+        return f"{r.skipped} of {r.items} items {'is' if r.skipped == 1 else 'are'} skipped"
     count = e.counters.get("progress")
     if not count or count["unit"] not in ITEMS or not count["total"] or count["done"] < count["total"]:
         return None
