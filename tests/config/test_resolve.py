@@ -333,6 +333,20 @@ def test_healing_changes_operational_keys_only(run: Run) -> None:
         run("heal:\n  oom_set: {params.batch: 1}\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("validate:\n  rules:\n    nuls: off\n", r"R1\.yaml:3: validate\.rules\.nuls: there is no built-in rule"),
+        ("validate:\n  rules: {x: {item: 'a['}}\n", r"R1\.yaml:2: validate\.rules\.x\.item: not a JMESPath expression"),
+        ("collect:\n  format: stdout\n  metrics: {acc: 'acc=.*'}\n", r"R1\.yaml:3: collect\.metrics\.acc: has no group"),
+    ],
+)
+def test_rules_and_patterns_are_looked_at_before_a_run(run: Run, text: str, said: str) -> None:
+    """A rule, expression or pattern that cannot be used is refused with its line when the run is resolved."""
+    with pytest.raises(UserError, match=said):
+        run(text)
+
+
 def test_mode_blocks_of_shipped_and_own_global_merge(write: Write) -> None:
     """A project's own block for a mode is layered over the shipped one."""
     text = "mode_defaults:\n  D:\n    pipeline: {max_rounds: 7}\n  E:\n    params: {x: 1}\n"

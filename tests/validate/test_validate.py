@@ -156,3 +156,40 @@ def test_items_without_responses_or_verdicts(tmp_path: Path) -> None:
     assert "Nulls: not known" in page(judged, "run") and "  a\\nb: 6/10 (60.0%)" in page(judged, "run")
     said = judge(tmp_path, [{"id": i, "response": f"x{i}", "task_type": "d"} for i in range(10)])
     assert said.per_task[0]["correct"] is None and "  d: 10 items, not judged" in page(said, "run")
+
+
+def test_a_rule_that_cannot_be_computed_is_counted(tmp_path: Path) -> None:
+    """`length` of a number fails: the items are counted and named; where it fails on all of them that is a failure."""
+    section = {"rules": {"short": {"item": "length(response) < `1`"}, "sum": {"summary": "length(counts.items)"}}}
+    rows = items()
+    rows[3]["response"] = rows[5]["response"] = 7
+    got = judge(tmp_path, rows, validate=section)
+    short = next(f for f in got.findings if f.rule == "short")
+    assert (short.level, short.evidence) == ("WARN", {"count": 2, "ids": ["q3", "q5"]})
+    assert rules(got)["sum"] == "FAIL" and got.verdict == "FAIL"
+    assert rules(judge(tmp_path, items(response=7), validate=section))["short"] == "FAIL"
+
+
+def test_a_section_that_cannot_be_used_fails_the_validation(tmp_path: Path) -> None:
+    """A run that has ended is judged whatever its section says: the mistake is a finding, the rest counts."""
+    got = judge(tmp_path, items(), validate={"null_warn": "abc", "rules": {"x": {"item": "["}}})
+    assert [f.level for f in got.findings if f.rule == "settings"] == ["FAIL", "FAIL"]
+    assert got.counts["items"] == 100
+
+
+def test_a_leak_that_cannot_be_checked_is_told(tmp_path: Path) -> None:
+    """No reference, a limit that is no number and a task type that never occurs are findings."""
+    leak = {"leak": {"task_types": ["EPM", "ASI"]}}
+    good = judge(tmp_path, items(max_time=1.1, realtime=1.0), validate=leak)
+    assert rules(good) == {"leak_unchecked": "WARN"} and "task type ASI" in good.findings[0].message
+    for change in ({"max_time": 1.0}, {"max_time": 1.0, "realtime": None}, {"max_time": 1.0, "realtime": "1"}):
+        assert rules(judge(tmp_path, items(**change), validate=leak))["leak_unchecked"] == "FAIL"
+    for limit in ("abc", True, [1]):
+        assert rules(judge(tmp_path, items(max_time=limit, realtime=1.0), validate=leak))["leak"] == "CRITICAL"
+
+
+@pytest.mark.parametrize(("reference", "limit", "level"), [(0.7, 0.8, None), (1234567.8, 1234567.9, None), (1.0, 1.1001, "CRITICAL")])
+def test_the_tolerance_itself_is_no_leak(tmp_path: Path, reference: float, limit: float, level: str | None) -> None:
+    """A limit that is off by exactly the tolerance is within it, whatever doubles make of the difference."""
+    got = judge(tmp_path, items(max_time=limit, realtime=reference), validate={"leak": ["EPM"]})
+    assert rules(got).get("leak") == level

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -283,3 +284,82 @@ def test_the_checkpoint_that_was_named_is_judged(tmp_path: Path, capsys: pytest.
     assert "stands at step 50 of 100" in capsys.readouterr().out
     assert run(str(tmp_path)) == 0
     assert "checkpoint-100" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--config", "nofile.yaml"], "cannot be read: No such file"),
+        (["--config", "."], "cannot be read: Is a directory"),
+        (["--config", "broken.yaml"], "is no YAML"),
+        (["--config", "list.yaml"], "is no mapping"),
+        (["--config", "wrong.yaml"], "unknown key `null_wran`"),
+        (["--log", "nolog.log"], "the log is not there"),
+        (["--log", "."], "is no file"),
+        (["--leak", " , "], "no task types are named"),
+    ],
+)
+def test_arguments_that_cannot_be_used(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    """A configuration or a log that is not there, broken or misspelt is the user's mistake, named, and never ignored."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"broken": "a: [1", "list": "- 1", "wrong": "null_wran: 0.1"}.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    with pytest.raises(UserError, match=re.escape(said)):
+        run(str(result), *words)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "many"])
+def test_expected_must_be_a_count(result: Path, number: str) -> None:
+    """A number of items that cannot be is refused, not taken for no number."""
+    with pytest.raises(SystemExit) as caught:
+        run(str(result), f"--expected={number}")
+    assert caught.value.code == 2
+
+
+RULES = """
+import sys
+print("imported")
+def look(summary, items):
+    print("called")
+    return [("WARN", f"{len(items.read_text().splitlines())} of {summary['counts']['items']}")]
+def leaves(summary, items): sys.exit(7)
+def breaks(summary, items): return 1 / 0
+def odd(summary, items): return [("SEVERE", "x"), "text"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("look", 0, ["20 of 20"]),
+        ("leaves", 1, ["my_checks:leaves failed: SystemExit: 7"]),
+        ("breaks", 1, ["my_checks:breaks failed: ZeroDivisionError: division by zero"]),
+        ("odd", 1, ["my_checks:odd returned ('SEVERE', 'x')", "my_checks:odd returned 'text'"]),
+        ("missing", 1, ["my_checks:missing failed: AttributeError"]),
+    ],
+)
+def test_a_rule_of_the_projects_own(
+    result: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, code: int, said: list[str]
+) -> None:
+    """A function of the project is found from anywhere, gets the items; its prints, exits and errors break nothing."""
+    (tmp_path / "my_checks.py").write_text(RULES)
+    config = tmp_path / "c.yaml"
+    config.write_text(f"rules: {{mine: {{python: 'my_checks:{name}'}}}}")
+    script = Path(__file__).parents[2] / "scripts" / "validate.py"
+    words = [str(result), "--config", str(config), "--root", str(tmp_path), "--json"]
+    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    messages = [f["message"] for f in json.loads(done.stdout)["findings"] if f["rule"] == "mine"]
+    assert len(messages) == len(said) and all(m.startswith(s) for m, s in zip(messages, said, strict=True))
+
+
+def test_a_number_of_5000_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A number that is too long to be read refuses its file, and none beside it."""
+    (tmp_path / "long.json").write_text('{"metrics": {"accuracy": 0.5}, "n": ' + "9" * 5000 + "}")
+    assert run(str(tmp_path / "long.json")) == 1
+    assert "long.json is not whole" in capsys.readouterr().out
+    (tmp_path / "ok.json").write_text('{"per_item": [{"id": 1, "response": "A", "correct": true}]}')
+    os.utime(tmp_path / "long.json", (1e9, 1e9))
+    assert run(str(tmp_path)) == 0

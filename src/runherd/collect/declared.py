@@ -18,6 +18,15 @@ from runherd.errors import Problem, UserError, fail
 TAKES = ("last", "first", "max", "min")
 
 
+def check(settings: Mapping[str, Any]) -> None:
+    """Raise `UserError` for declared expressions, patterns and choices that cannot be used."""
+    if settings.get("format") == "jmespath":
+        _expressions(_jmespath(), settings)
+        return
+    _patterns(settings)
+    _take(settings)
+
+
 def read_jmespath(path: Path, request: Request, sink: Sink) -> Reading:
     """Read `collect.metrics` {name: expression}, `collect.items` and `collect.history` (expressions)."""
     jmespath = _jmespath()
@@ -30,7 +39,11 @@ def read_jmespath(path: Path, request: Request, sink: Sink) -> Reading:
         return reading
     lost = []
     for name, expression in compiled.items():
-        value = expression.search(data)
+        try:
+            value = expression.search(data)
+        except jmespath.exceptions.JMESPathError as error:
+            reading.missing = f"{path.name}: collect.{name} ({expression.expression}) cannot be computed: {error}"
+            continue
         if name in ("items", "history"):
             if not isinstance(value, list):
                 reading.missing = f"{path.name} has no list at collect.{name} ({expression.expression})"
@@ -46,7 +59,7 @@ def read_jmespath(path: Path, request: Request, sink: Sink) -> Reading:
             lost.append(f"{name.removeprefix('metrics.')} ({expression.expression})")
     if nans.count:
         reading.findings.append(not_finite(nans.count))
-    if lost:
+    if lost and reading.missing is None:
         reading.missing = f"{path.name} has no number at {', '.join(lost)}"
     return reading
 
@@ -60,7 +73,7 @@ def _jmespath() -> Any:
 
 
 def _expressions(jmespath: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = {f"metrics.{k}": v for k, v in (settings.get("metrics") or {}).items()}
+    wanted = {f"metrics.{k}": v for k, v in _named(settings).items()}
     wanted |= {k: settings[k] for k in ("items", "history") if settings.get(k)}
     out, problems = {}, []
     for name, text in wanted.items():
@@ -81,9 +94,7 @@ def read_stdout(path: Path, request: Request, sink: Sink) -> Reading:
     `collect.take` says which of several matches counts: last (default), first, max, min.
     """
     patterns = _patterns(request.settings)
-    take = request.settings.get("take") or "last"
-    if take not in TAKES:
-        raise fail("unknown choice", where="collect.take", value=take, allowed=", ".join(TAKES))
+    take = _take(request.settings)
     reading, odd, cut = Reading(files=[path]), 0, []
     found: dict[str, list[float | None]] = {name: [] for name in patterns}
     with path.open("r", encoding="utf-8", errors="replace") as f:
@@ -111,9 +122,24 @@ def read_stdout(path: Path, request: Request, sink: Sink) -> Reading:
     return reading
 
 
+def _take(settings: Mapping[str, Any]) -> str:
+    take = str(settings.get("take") or "last")
+    if take not in TAKES:
+        raise fail("unknown choice", where="collect.take", value=take, allowed=", ".join(TAKES))
+    return take
+
+
+def _named(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`collect.metrics` as a mapping; raises `UserError` where it is none."""
+    named = settings.get("metrics") or {}
+    if not isinstance(named, Mapping):
+        raise fail("is no mapping", where="collect.metrics", value=named, allowed="{name: where it stands}")
+    return named
+
+
 def _patterns(settings: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     out, problems = {}, []
-    for name, text in (settings.get("metrics") or {}).items():
+    for name, text in _named(settings).items():
         try:
             out[name] = re.compile(text)
         except (re.error, TypeError) as error:

@@ -43,6 +43,11 @@ def names() -> list[str]:
     return [*BUILT_IN, *_READERS, *(e.name for e in _entry_points())]
 
 
+def is_known(name: str) -> bool:
+    """Whether a reader has this name; other packages are asked only where none of ours has it."""
+    return name in BUILT_IN or name in _READERS or name in names()
+
+
 def reader(name: str) -> Reader:
     """Return the reader of a format; raises KeyError for an unknown one."""
     if name in BUILT_IN:

@@ -104,10 +104,12 @@ class _Window:
             except json.JSONDecodeError as error:
                 if self._broken(error) or not self._more():
                     place = self._passed + error.pos
-                    raise NotWhole(f"{error.msg} at character {place}") from None
+                    raise NotWhole(f"{error.msg.removesuffix(' at')} at character {place}") from None
                 continue
             except RecursionError:
                 raise NotWhole("nested too deeply") from None
+            except ValueError as error:  # a number of more digits than Python reads
+                raise NotWhole(f"{str(error).partition(';')[0]} at character {self._passed + self._pos}") from None
             if end == len(self._text) and self._more():
                 continue  # a number may go on behind the window
             self._pos = end

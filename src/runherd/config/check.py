@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -300,7 +301,21 @@ def _meaning_problems(
         if reason:
             at = where(layers, "execution.wall_time")
             out.append(Problem(f"`execution.wall_time` cannot be computed: {reason}", at, str(formula)))
-    return out + _heal_problems(data, layers) + _endpoint_problems(data, layers)
+    return out + _heal_problems(data, layers) + _endpoint_problems(data, layers) + _result_problems(data, layers)
+
+
+def _result_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
+    """Rules, expressions and patterns for the result that would fail only once the run is paid for."""
+    found: list[Problem] = []
+    if data.get("validate"):
+        from runherd.validate.section import problems
+
+        found += problems(data)
+    if data.get("collect"):
+        from runherd.collect.section import problems
+
+        found += problems(data)
+    return [replace(p, where=f"{where(layers, p.where or '') or 'the settings'}: {p.where}") for p in found]
 
 
 def _step_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:

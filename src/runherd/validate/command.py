@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +37,19 @@ def run(args: argparse.Namespace) -> int:
     cancelled, 5 where it was never launched.
     """
     validation, form, code = _judge(args)
-    if args.json:
-        print(json.dumps(validation.to_json(), indent=1, ensure_ascii=False))
-    else:
-        print(page(validation, form))
+    text = json.dumps(validation.to_json(), indent=1, ensure_ascii=False) if args.json else page(validation, form)
+    print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     return EXIT[validation.verdict] if code is None else code
 
 
 def _judge(args: argparse.Namespace) -> tuple[Validation, str, int | None]:
     """The validation, the form of what was read, and the exit code where the verdict does not say it."""
     section = _section(args)
+    for log in args.log:
+        if not log.is_file():
+            raise fail("the log is not there" if not log.exists() else "is no file", where="--log", value=log)
+    root = str(_layout(args.root).root.resolve())
+    sys.path[:0] = [root] if root not in sys.path else []  # where rules of the project's own are imported from
     path = Path(args.what)
     if path.exists():
         validation, form = validate_file(
@@ -124,10 +129,30 @@ def _no_result(h: History, result: dict[str, Any] | None) -> tuple[str, int] | N
 def _section(args: argparse.Namespace) -> dict[str, Any]:
     section: dict[str, Any] = {}
     if args.config:
-        import yaml
-
-        found: dict[str, Any] = yaml.safe_load(args.config.read_text(encoding="utf-8")) or {}
-        section = dict(found.get("validate") or found)
+        section = _configured(args.config)
+    if args.leak is not None and not args.leak.strip(" ,"):
+        raise fail("no task types are named", where="--leak", value=repr(args.leak), allowed="NAME,NAME,…")
     if args.leak:
         section["leak"] = {"task_types": [t.strip() for t in args.leak.split(",") if t.strip()]}
     return section
+
+
+def _configured(path: Path) -> dict[str, Any]:
+    """The `validate:` section of a YAML file, or the whole of a file that is one; raises `UserError` for any other."""
+    import yaml
+
+    from runherd.validate.section import problems
+
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except OSError as error:
+        raise fail(f"cannot be read: {error.strerror}", where="--config", value=path) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise fail("is no YAML", where=str(path), hint=" ".join(str(error).split())[:300]) from None
+    if isinstance(found, dict) and "validate" in found:
+        found = found["validate"] or {}
+    if not isinstance(found, dict):
+        raise fail("is no mapping", where=str(path), value=f"{found!r:.80}", allowed="a `validate:` section")
+    if wrong := problems({"validate": found}):
+        raise UserError(replace(p, where=f"{path}: {p.where}") for p in wrong)
+    return found

@@ -121,7 +121,7 @@ def leak(f: Facts) -> Finding | None:
         return None
     parts = []
     if t.leak_missing:
-        parts.append(f"{t.leak_missing} without {settings.field}")
+        parts.append(f"{t.leak_missing} without {settings.field} as a number")
     if t.leak_off:
         parts.append(
             f"{t.leak_off} with {settings.field} off {settings.reference} by more than {settings.tolerance}"
@@ -130,6 +130,22 @@ def leak(f: Facts) -> Finding | None:
     return Finding(
         "leak", "CRITICAL", text, {"missing": t.leak_missing, "off": t.leak_off, "ids": t.leak_examples}
     )
+
+
+def leak_unchecked(f: Facts) -> Finding | None:
+    """What was asked to be checked and could not be: items without a reference, task types that never occur."""
+    t, settings = f.tally, f.settings.leak
+    if settings is None:
+        return None
+    absent = sorted(settings.task_types - t.tasks.keys())
+    parts = [f"{t.leak_unknown} of {t.leak_checked} items have no {settings.reference} as a number"] if t.leak_unknown else []
+    if absent:
+        parts.append(f"no item has the task type {', '.join(absent)}")
+    if not parts:
+        return None
+    evidence = {"unknown": t.leak_unknown, "absent": absent}
+    text = "the leak check could not be made: " + "; ".join(parts)
+    return Finding("leak_unchecked", "FAIL" if t.leak_unknown else "WARN", text, evidence)
 
 
 def all_alike(f: Facts) -> Finding | None:
@@ -187,7 +203,7 @@ def stale_cache(f: Facts) -> Finding | None:
 
 
 ITEM_RULES: tuple[Callable[[Facts], Finding | None], ...] = (
-    *(count, duplicates, missing_ids, nulls, empties, placeholders, bias, leak, all_alike, reported_accuracy),
+    *(count, duplicates, missing_ids, nulls, empties, placeholders, bias, leak, leak_unchecked, all_alike, reported_accuracy),
 )
 LOG_RULES: tuple[Callable[[Facts], Finding | None], ...] = (rate_limited, content_policy, stale_cache)
 

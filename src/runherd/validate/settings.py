@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runherd.errors import fail
+from runherd.errors import UserError
 
 BUILT_IN = (
     *("count", "duplicates", "missing_ids", "nulls", "empties", "placeholders", "bias", "leak", "all_alike"),
     *("reported_accuracy", "rate_limited", "content_policy", "stale_cache", "complete"),
     *("given_up", "broken_streams", "malformed_answers", "renamed_model", "mixed_models", "endpoint_down"),
+    *("leak_unchecked",),
 )
 
 
@@ -40,7 +41,11 @@ class Settings:
 
 
 def read_settings(section: Mapping[str, Any] | None) -> Settings:
-    """Read the section; raises `UserError` for a rule that says nothing to check."""
+    """Read the section; raises `UserError` with all that is wrong with it."""
+    from runherd.validate.section import problems
+
+    if found := problems({"validate": section}):
+        raise UserError(found)
     section = section or {}
     off, rules = _rules(section.get("rules") or {})
     bounds = ("null_warn", "null_fail", "bias_warn", "rate_limited_warn")
@@ -60,13 +65,6 @@ def _rules(section: Any) -> tuple[frozenset[str], tuple[Mapping[str, Any], ...]]
         if rule is False or rule == "off":
             off.add(str(name))
         elif isinstance(rule, Mapping):
-            if not any(k in rule for k in ("item", "summary", "python")):
-                raise fail(
-                    f"the rule {name!r} has nothing to check",
-                    where="validate.rules",
-                    value=dict(rule),
-                    allowed="item: EXPRESSION, summary: EXPRESSION or python: MODULE:FUNCTION",
-                )
             rules.append({"name": str(name), **rule})
     return frozenset(off), tuple(rules)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 from runherd.validate.settings import Leak
 
@@ -31,6 +32,15 @@ PLACEHOLDERS = (
 WRAPPED = r"[\s\[(<{*\"']*"  #: what may stand before such a text
 
 
+def _finite_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _near(a: float, b: float, tolerance: float) -> bool:
+    """Whether two numbers are at most `tolerance` apart, apart from what rounding to doubles adds."""
+    return abs(a - b) <= tolerance + 4 * math.ulp(max(abs(a), abs(b), tolerance))
+
+
 @dataclass
 class Task:
     """One task type: all items, right ones of all, valid ones (with a response), right ones among the valid."""
@@ -47,7 +57,7 @@ class Tally:
     def __init__(self, leak: Leak | None = None, placeholders: tuple[str, ...] = ()) -> None:
         self.total = self.nulls = self.empties = self.placeholders = 0
         self.with_response_key = self.judged = self.correct_raw = self.correct_valid = self.no_id = 0
-        self.leak_checked = self.leak_missing = self.leak_off = 0
+        self.leak_checked = self.leak_missing = self.leak_off = self.leak_unknown = 0
         self.leak_examples: list[Any] = []
         self.placeholder_examples: list[str] = []
         self.null_reasons: Counter[str] = Counter()
@@ -189,14 +199,14 @@ class Tally:
     def _leaks(self, item: Mapping[str, Any], leak: Leak) -> None:
         self.leak_checked += 1
         limit, reference = item.get(leak.field), item.get(leak.reference)
-        if limit is None:
+        if not _finite_number(limit):
             self.leak_missing += 1
-        elif isinstance(limit, int | float) and isinstance(reference, int | float):
-            if abs(limit - reference) <= leak.tolerance:
-                return
-            self.leak_off += 1
-        else:
+        elif not _finite_number(reference):
+            self.leak_unknown += 1
+        elif _near(limit, reference, leak.tolerance):
             return
+        else:
+            self.leak_off += 1
         if len(self.leak_examples) < 5:
             self.leak_examples.append(item.get("id"))
 

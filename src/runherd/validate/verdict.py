@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runherd.collect import formats, jsonl, search
+from runherd.collect import checks, formats, jsonl, search
 from runherd.collect.findings import Finding, worst
 from runherd.collect.gather import Collected
 from runherd.collect.reading import Reading, Request
+from runherd.collect.recorder import Recorder
+from runherd.errors import UserError
 from runherd.validate import guardcounts, rules, userrules
 from runherd.validate.logcounts import LogCounts, count_logs
 from runherd.validate.settings import Settings, read_settings
@@ -60,15 +64,19 @@ def validate(
 ) -> Validation:
     """Validate what `collect` returned; reads `collected.items` and the logs as streams.
 
-    `guard` is the content of guard.json of a run that went through one.
-
-    Raises `UserError` for a `validate:` section that cannot be used.
+    `guard` is the content of guard.json of a run that went through one. A
+    `validate:` section that cannot be used is a finding that fails.
     """
-    settings = read_settings(spec_data.get("validate"))
+    try:
+        settings = read_settings(spec_data.get("validate"))
+    except UserError as error:
+        settings = Settings()
+        told = [Finding("settings", "FAIL", " ".join(str(p).split())) for p in error.problems]
+        collected = replace(collected, findings=[*collected.findings, *told])
     tally = Tally(settings.leak, settings.placeholders)
     checker = userrules.Checker(settings.rules)
     if collected.items is not None:
-        jsonl.read(collected.items, Request({}, 0.0), _Both(tally, checker))
+        jsonl.read(collected.items, Request({}, 0.0), _Both(tally, checker, Recorder(None)))
     expected = collected.expected
     log = count_logs(logs)
     if guard:
@@ -94,21 +102,30 @@ def validate_file(
     Nothing outside `path` is taken instead of it: what is no result is a finding.
     """
     settings = read_settings(section)
-    both = _Both(Tally(settings.leak, settings.placeholders), userrules.Checker(settings.rules))
+    checker = userrules.Checker(settings.rules)
+    with tempfile.TemporaryDirectory(prefix="runherd-") if checker.wants_items else nullcontext() as folder:
+        both = _Both(Tally(settings.leak, settings.placeholders), checker, Recorder(None if folder is None else Path(folder)))
+        return _judge_file(path, both, settings, expected, logs, result_format)
+
+
+def _judge_file(
+    path: Path, both: _Both, settings: Settings, expected: int | None, logs: Sequence[Path], result_format: str
+) -> tuple[Validation, str]:
     request = Request({"format": result_format}, not_before=0.0, place=path, exact=True)
     found = search.find(path, path, request)
     if found.path is None:
         lost = Collected(missing=found.refusal)
         return _judge(both.tally, both.checker, LogCounts(), settings, lost, expected, None), "unknown"
     reading = formats.read(found.name, found.path, request, both)
+    expected = expected or reading.expected
     collected = Collected(
         metrics=reading.metrics,
-        findings=[*reading.findings, *search.also_there(found, reading.files)],
+        items=both.items(),
+        findings=[*reading.findings, *both.of_the_form(reading, request, expected), *search.also_there(found, reading.files)],
         missing=reading.missing or _nothing(found.path, reading, both, expected),
         complete=reading.missing is None,
         extra=reading.extra,
     )
-    expected = expected or reading.expected
     judged = _judge(both.tally, both.checker, count_logs(logs), settings, collected, expected, None)
     return replace(judged, files=[str(p) for p in reading.files or [found.path]]), found.name
 
@@ -120,14 +137,14 @@ def _nothing(path: Path, reading: Reading, read: _Both, expected: int | None) ->
         return None
     if expected:
         return f"{path.name} holds no items, {expected} expected"
-    return None if reading.metrics or read.points else f"{path.name} holds neither metrics nor items"
+    return None if reading.metrics or read.record.n_points else f"{path.name} holds neither metrics nor items"
 
 
 class _Both:
-    """Feeds the tally and the user's rules at once."""
+    """Feeds the tally, the user's rules and the record of curve and items at once."""
 
-    def __init__(self, tally: Tally, checker: userrules.Checker) -> None:
-        self.tally, self.checker, self.points = tally, checker, 0
+    def __init__(self, tally: Tally, checker: userrules.Checker, record: Recorder) -> None:
+        self.tally, self.checker, self.record = tally, checker, record
         if not checker:
             self.item = tally.item  # type: ignore[method-assign]
             self.batch = tally.batch  # type: ignore[method-assign]
@@ -135,12 +152,25 @@ class _Both:
     def item(self, item: dict[str, Any]) -> None:
         self.tally.item(item)
         self.checker.item(item)
+        if self.checker.wants_items:
+            self.record.item(item)
 
     def batch(self, items: list[Any]) -> bool:
         return False
 
     def point(self, row: dict[str, Any]) -> None:
-        self.points += 1
+        self.record.point(row)
+
+    def items(self) -> Path | None:
+        """The items that were written for a rule that reads them."""
+        return self.record.commit()[0]
+
+    def of_the_form(self, reading: Reading, request: Request, expected: int | None) -> list[Finding]:
+        """What is told of the result of a run in any form: how its curve goes, and whether it shows its end."""
+        self.tally.finish()
+        self.record.n_items = self.tally.total
+        empty = not self.tally.total and self.record.last_step is None
+        return [] if empty else checks.findings(reading, self.record, {}, request, counted=bool(expected))
 
 
 def _judge(
