@@ -336,9 +336,9 @@ def test_healing_changes_operational_keys_only(run: Run) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("validate:\n  rules:\n    nuls: off\n", r"R1\.yaml:3: validate\.rules\.nuls: there is no built-in rule"),
-        ("validate:\n  rules: {x: {item: 'a['}}\n", r"R1\.yaml:2: validate\.rules\.x\.item: not a JMESPath expression"),
-        ("collect:\n  format: stdout\n  metrics: {acc: 'acc=.*'}\n", r"R1\.yaml:3: collect\.metrics\.acc: has no group"),
+        ("validate:\n  rules:\n    nuls: off\n", r"\.yaml:3: validate\.rules\.nuls: there is no built-in rule"),
+        ("validate:\n  rules: {x: {item: 'a['}}\n", r"\.yaml:2: validate\.rules\.x\.item: not a JMESPath expression"),
+        ("collect:\n  format: stdout\n  metrics: {acc: 'acc=.*'}\n", r"\.yaml:3: collect\.metrics\.acc: has no group"),
     ],
 )
 def test_rules_and_patterns_are_looked_at_before_a_run(run: Run, text: str, said: str) -> None:
