@@ -226,7 +226,8 @@ def test_a_stale_program_is_stopped_and_started_again(foreign: Foreign) -> None:
 def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
     """Stale a second time in a row: stopped with all that the restart started, not started again, nor later either."""
     process = foreign.start()
-    restart = f"(setsid sleep 601 &); {foreign.restart}"  # something that leaves the tree
+    long = f"601.{os.getpid()}"  # of nobody else
+    restart = f"(setsid sleep {long} &); {foreign.restart}"  # something that leaves the tree
     words = ("--pid", str(process.pid), "--act", "--restart", restart)
     for after in (0, 1300, 30):
         foreign.look(*words, after_s=after)
@@ -234,7 +235,7 @@ def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
     for after in (0, 1300, 30):
         code, out = foreign.look(*words, after_s=after)
     assert code == 4 and "the same failure 2 times in a row" in out
-    assert not any(_words(p)[:2] == [b"sleep", b"601"] for p in processes.pids())
+    assert not any(_words(p)[:2] == [b"sleep", long.encode()] for p in processes.pids())
     code, out = foreign.look(*words, after_s=30)
     assert code == 4 and "it was stopped and is not started again" in out
     assert foreign.count() == 2
