@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runherd.monitor import tick
+from runherd.monitor.classify import classify
 from runherd.monitor.curves import Schedule, at_step, leaves_baseline, off_schedule
-from runherd.monitor.evidence import Point
+from runherd.monitor.evidence import Evidence, Point
+from runherd.monitor.scan import LOSSES
 
 CURVE = [(step, 2.0 / (1 + step / 10)) for step in range(0, 200, 10)]
 
@@ -158,3 +161,31 @@ def test_the_baselines_own_record(tmp_path: Path) -> None:
         f.write("".join(f"step {s}/100 loss 1.9\n" for s in (40, 41, 42)))
     [said] = tick(str(run), alive=True)["signs"]
     assert said == "the loss has left the baseline's curve: 1.9 at step 42, the baseline had 0.79, 2.4 times"
+
+
+FIRST = tuple(0.5 * 0.9**i for i in range(17))  # down to 0.09
+
+
+@pytest.mark.parametrize(
+    ("after", "ill"),
+    [
+        ([4.0, 3.9, 3.8], False),  # a second phase with another loss
+        ([4.0 * 0.97**i for i in range(15)], False),
+        ([4.0 * 0.995**i for i in range(40)], False),
+        ([4.0 * 0.9**i for i in range(8)] + [1.9, 1.91, 1.9] * 10, False),  # it has fallen, and stays there
+        ([4.0, 4.1, 3.95, 3.9, 3.96, 3.8, 3.7], False),
+        ([4.0, 4.0, 4.0], True),
+        ([4.0, 9.0, 40.0], True),
+        ([7.5, 7.4, 7.6, 7.5, 7.4, 7.6] * 4, True),
+        ([90.0] + [7.5, 7.6, 7.5] * 8, True),  # one spike before it stays high
+        ([4.0, 3.9, 3.8, 5.0, 8.0, 9.0], True),  # fell at first
+        ([4.0, 3.9, math.nan, math.nan, math.nan], True),  # NaN stays what it is
+    ],
+)
+def test_a_loss_that_falls_again_has_not_blown_up(after: list[float], ill: bool) -> None:
+    """After a jump to a multiple only losses that do not fall since are DIVERGED, at the second look."""
+    losses = [None if math.isnan(x) else x for x in (*FIRST, *after)][-LOSSES:]
+    signs = Evidence(now=0.0, process="alive", log_age_s=1.0, losses=tuple(losses))
+    first = classify(signs, None)
+    second = classify(replace(signs, now=30.0), first)
+    assert second.state == ("DIVERGED" if ill else "HEALTHY"), second.sentence

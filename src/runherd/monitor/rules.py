@@ -14,6 +14,8 @@ from runherd.monitor.howfar import plural
 from runherd.words import span
 
 BLOW_UP = 10.0  #: times the best of the recent losses
+FALLING = 0.95  #: of the losses at a jump: losses that have come below are falling again, as in a second phase of training
+AFTER_JUMP = 20  #: losses after a jump; among fewer, any fall counts
 MIN_ITEMS = 20  #: rates over fewer items say nothing
 MIN_LOOKUPS = 20
 SLOW = 3.0  #: times the usual time between two signs of progress
@@ -130,11 +132,22 @@ def _diverged(e: Evidence) -> Suspicion | None:
     numbers = [x for x in e.losses if x is not None]
     if len(numbers) >= 12:
         best, last = min(numbers[:-3]), numbers[-3:]
-        if best > 0 and min(last) > BLOW_UP * best and min(last) > 2 * numbers[0]:
+        high = best > 0 and min(last) > BLOW_UP * best and min(last) > 2 * numbers[0]
+        if high and not _falls_again(numbers, BLOW_UP * best):
             text = f"the loss went from {best:.4g} to {last[-1]:.4g}"
             lines = (text, "last losses: " + ", ".join(f"{x:.4g}" for x in numbers[-6:]))
             return Suspicion("DIVERGED", text, lines, False, "loss-blow-up", False)
     return None
+
+
+def _falls_again(losses: list[float], bound: float) -> bool:
+    """Whether the losses fall since they jumped above `bound`: the middle of the last three against the first three."""
+    jump = max((i for i, x in enumerate(losses) if x <= bound), default=-1) + 1
+    since = losses[jump:]
+    first, last = (sorted(part)[len(part) // 2] for part in (since[:3], since[-3:]))
+    if len(since) < AFTER_JUMP:
+        return since[-1] < since[0] and (len(since) < 6 or last < first)
+    return last < FALLING * first
 
 
 def _stuck(e: Evidence) -> bool:
