@@ -201,3 +201,38 @@ def test_names_of_one_model(run: Path, wanted: str, found: str, same: bool) -> N
     """A name may be given without its owner or folder; two owners' models of one name are two models."""
     got = gather(run, {"metrics": {"a": 1}, "model": found}, model=wanted)
     assert ("other_model" in {f.rule for f in got.findings}) is not same
+
+
+def test_halves_of_characters_are_kept(run: Path) -> None:
+    """An escape that is half of a character, which UTF-8 cannot hold, is written as an escape again."""
+    got = gather(run, '{"per_item": [{"id": 1, "response": "\\ud800 ü", "correct": true}]}')
+    assert got.complete and got.items is not None
+    assert json.loads(got.items.read_text(encoding="utf-8"))["response"] == "\ud800 ü"
+
+
+def test_jsonl_with_a_byte_order_mark(run: Path) -> None:
+    """A mark at the beginning, as some editors write one, is no part of the first line."""
+    lines = "\ufeff" + "".join(json.dumps(item) + "\n" for item in ITEMS)
+    got = gather(run, lines)
+    assert (got.complete, got.n_items) == (True, 40)
+
+
+def test_jsonl_lines_that_are_no_objects(run: Path) -> None:
+    """A list or a number on a line is no item: the result is refused with the lines' numbers."""
+    lines = "".join(json.dumps(row) + "\n" for row in [*ITEMS[:2], [1, 2], 42, *ITEMS[2:]])
+    got = gather(run, lines)
+    assert not got.complete and got.missing is not None and "2 line(s)" in got.missing and "3, 4" in got.missing
+
+
+def test_an_infinite_verdict_is_none(run: Path) -> None:
+    """A number that is too large to be one says neither right nor wrong."""
+    got = gather(run, '{"per_item": [{"id": 1, "response": "A", "correct": 1e400}, {"id": 2, "response": "A", "correct": 1}]}')
+    assert got.items is not None
+    assert [json.loads(line)["correct"] for line in got.items.read_text().splitlines()] == [None, True]
+
+
+@pytest.mark.parametrize(("steps", "repeated"), [([1, 2, 3, 4, 5, 1, 2, 3, 4, 5], 5), ([1, 2, 3, 2, 3, 4], 2), ([1, 1, 2], 0)])
+def test_points_at_steps_that_were_passed_are_counted(run: Path, steps: list[int], repeated: int) -> None:
+    """Every point up to the step that had been reached counts, not the first alone."""
+    got = gather(run, {"metrics": {"a": 1}, "history": [{"step": s, "loss": 1.0} for s in steps]})
+    assert sum(f.evidence["count"] for f in got.findings if f.rule == "repeated_steps") == repeated

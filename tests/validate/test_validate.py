@@ -193,3 +193,12 @@ def test_the_tolerance_itself_is_no_leak(tmp_path: Path, reference: float, limit
     """A limit that is off by exactly the tolerance is within it, whatever doubles make of the difference."""
     got = judge(tmp_path, items(max_time=limit, realtime=reference), validate={"leak": ["EPM"]})
     assert rules(got).get("leak") == level
+
+
+def test_one_answer_in_several_spellings_is_one(tmp_path: Path) -> None:
+    """Blanks around an answer, its case and a full stop do not hide that it is always the same."""
+    rows = items()
+    for i, row in enumerate(rows[:80]):
+        row["response"] = ["A", " A", "a", "A."][i % 4]
+    bias = next(f for f in judge(tmp_path, rows).findings if f.rule == "bias")
+    assert bias.evidence["count"] == 85

@@ -70,6 +70,7 @@ def _entry_points() -> list[Any]:
 
 
 def _is_jsonl(path: Path, start: bytes, keys: Keys) -> bool:
+    start = start.removeprefix(b"\xef\xbb\xbf")
     if not start.lstrip().startswith(b"{"):
         return False
     if path.suffix in (".jsonl", ".ndjson"):

@@ -6,6 +6,7 @@ An item keeps its own further keys; only the seven are given a common name.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 ID_KEYS = ("id", "item_id", "question_id", "qid", "sample_id", "doc_id", "uid", "index", "idx")
@@ -42,11 +43,11 @@ def _rename(item: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
 
 
 def truth(value: Any) -> bool | None:
-    """Read a verdict: bool, number (above 0), or the words that evaluators use; None if it is none."""
+    """Read a verdict: bool, finite number (but 0), or the words that evaluators use; None if it is none."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return bool(value) if value == value else None
+        return bool(value) if math.isfinite(value) else None
     if isinstance(value, str):
         return WORDS.get(value.strip().lower())
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     last: dict[str, Any] = {}
     with path.open("rb") as f:
         while lines := f.readlines(BATCH_BYTES):
+            if not number:
+                lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
             rows = _many(lines)
             if rows is not None and sink.batch(rows):
                 items += len(rows)
@@ -34,6 +37,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
                 if row is _BAD:
                     if line.strip():
                         bad.append(number)
+                elif not isinstance(row, dict):
+                    bad.append(number)
                 elif is_point(row):
                     sink.point(row)
                     last = row

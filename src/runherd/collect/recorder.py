@@ -43,7 +43,8 @@ class Recorder:
         self.models: list[str] = []  #: that items name, the first few
         self.last_step: float | None = None
         self.repeated = 0  #: points at a step that was passed before
-        self._at: dict[str, float] = {}
+        self._at: dict[str, float] = {}  #: the furthest step of each value
+        self._back: set[str] = set()  #: values whose steps have gone back and not yet beyond the furthest
 
     @property
     def model(self) -> str | None:
@@ -88,8 +89,11 @@ class Recorder:
             return
         self.last_step = step if self.last_step is None else max(step, self.last_step)
         names = [k for k in row if k not in STEP_KEYS]
-        self.repeated += any(step < self._at.get(k, step) for k in names)
-        self._at.update(dict.fromkeys(names, step))
+        behind = {k for k in names if step < self._at.get(k, step)}
+        again = {k for k in names if k in self._back and step == self._at[k]}
+        self.repeated += bool(behind or again)
+        self._back = (self._back | behind) - again - {k for k in names if step > self._at.get(k, step)}
+        self._at.update({k: max(step, self._at.get(k, step)) for k in names})
 
     def commit(self) -> tuple[Path | None, Path | None]:
         """Put what was written in place; return the paths of items and curve (None where there are none)."""
@@ -131,10 +135,20 @@ class Recorder:
         except (TypeError, ValueError):
             pass
         try:
-            return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+            text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
         except ValueError:
             self.not_finite += 1
-            return json.dumps(_cleaned(row), ensure_ascii=False, default=str) + "\n"
+            text = json.dumps(_cleaned(row), ensure_ascii=False, default=str)
+        return (text if text.isascii() or _is_text(text) else json.dumps(json.loads(text))) + "\n"
+
+
+def _is_text(text: str) -> bool:
+    """Whether a file in UTF-8 can hold it: half of a character, as a JSON escape may be one, it cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _cleaned(value: Any) -> Any:

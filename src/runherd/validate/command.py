@@ -92,7 +92,7 @@ def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tup
     result = read_object(layout.record(run_id, "result"))
     if (said := _no_result(h, result)) is not None:
         why, code = said
-        return Validation(run_id, "NA", [Finding("ended", "FAIL", why)]), "run", code
+        return Validation(run_id, "NA", [Finding("ended", "INFO", why)]), "run", code
     result = result or {}
     spec = read_object(layout.spec(run_id)) or {}
     data = dict(spec.get("data") or {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +107,11 @@ def bias(f: Facts) -> Finding | None:
     t = f.tally
     if not t.answers or t.valid < 5:
         return None
-    answer, n = t.answers.most_common(1)[0]
+    alike: Counter[str] = Counter()
+    for said, times in t.answers.items():
+        alike[said.strip().removesuffix(".").casefold() or said] += times
+    meant, n = alike.most_common(1)[0]
+    answer = max((a for a in t.answers if (a.strip().removesuffix(".").casefold() or a) == meant), key=t.answers.__getitem__)
     share = n / max(1, t.valid)
     if share <= f.settings.bias_warn:
         return None
