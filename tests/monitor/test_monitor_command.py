@@ -354,6 +354,17 @@ def test_a_full_disk_behind_the_output(files: tuple[Path, Path]) -> None:
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_any_command(files: tuple[Path, Path], unbuffered: str) -> None:
+    """Another command's output that cannot be written, at once or at its end: a sentence and exit 2."""
+    command = [sys.executable, "-m", "runherd.cli.main", "validate", str(files[0])]
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False, env=env)
+    assert done.returncode == 2 and done.stderr == "runherd: the output cannot be written: No space left on device\n"
+
+
 def test_what_to_validate(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The command to type names the result as a shell takes it; of a log alone a result stands for it."""
     result, log = files

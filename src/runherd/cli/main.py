@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -43,13 +44,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         parsed = _parser(args).parse_args(args)
         handler = parsed.func if hasattr(parsed, "func") else parsed.run
-        return int(handler(parsed))
+        code = int(handler(parsed))
+        sys.stdout.flush()
+        return code
     except UserError as e:
         print(f"runherd: {e}", file=sys.stderr)
         return e.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exitcodes.OK
+    except OSError as e:
+        if e.errno != errno.ENOSPC or e.filename:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"runherd: the output cannot be written: {e.strerror}", file=sys.stderr)
+        return exitcodes.USAGE
     except KeyboardInterrupt:
         return 130
 
