@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from runherd import clock, exitcodes, ledger, locks, processes
 from runherd.errors import fail
 from runherd.files import Layout, write_json
+from runherd.lifecycle import adoptable
+from runherd.lifecycle.announce import announce
 from runherd.lifecycle.finish import finish
 from runherd.lifecycle.frozen import put
 from runherd.lifecycle.prepare import SCHEMA
@@ -26,8 +29,8 @@ def adopt(
     draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None, screen: str | None = None
 ) -> int:
     """Take a run over; returns an exit code. Raises `UserError` when it is ours already or cannot be found."""
-    if run.gen:
-        raise fail(f"{run.run_id} has a record of ours already", value=run.ended or "active", hint="runherd status")
+    place = Place(draft.layout, run.run_id)
+    _refuse_known(place)
     if screen is not None and pid is None:
         pid = _program_of(screen)
     for path, what in ((result, "result file"), (log, "log")):
@@ -38,14 +41,20 @@ def adopt(
     program = processes.identify(pid) if pid is not None else None
     if pid is not None and program is None:
         raise fail("there is no such process", value=str(pid), hint="if it has ended: runherd adopt … --result FILE")
-    place = Place(draft.layout, run.run_id)
+    if program is not None:
+        adoptable.check(draft.layout, run.run_id, program, log)
     fd = locks.try_lock(draft.layout.supervisor_lock(run.run_id))
     if fd is None:
         raise fail(f"{run.run_id} is supervised already")
     try:
+        _refuse_known(place)  # under the lock now
+        doubt = adoptable.doubt(program, log) if program is not None and log is not None else None
         _write_attempt(place, draft, run, result, log, program, screen)
         if program is not None:
+            announce(place)
             start_supervisor(place, fd)
+            if doubt is not None:
+                print(f"runherd: {run.run_id}: {doubt}", file=sys.stderr)
             print(f"{run.run_id}: adopted, pid {pid}; watched to its end. runherd monitor {run.run_id}")
             return exitcodes.RUNNING
         settle(place, 1)
@@ -56,6 +65,14 @@ def adopt(
     assert ended is not None
     print(f"{run.run_id}: adopted: {ended.status} {ended.result_text} {ended.note}".rstrip())
     return exitcodes.OK if ended.status == "done" else exitcodes.BLOCKED
+
+
+def _refuse_known(place: Place) -> None:
+    """Raise `UserError` where the run has a record of ours; that it is planned (a row that says TODO) is none."""
+    h = place.history()
+    if h.gen:
+        state = h.ended.status if h.ended is not None else "at work"
+        raise fail(f"{place.run_id} has a record of ours already", value=state, hint=f"runherd monitor {place.run_id}")
 
 
 def _write_attempt(

@@ -142,11 +142,11 @@ def _known(target: Target, memory: dict[str, Any]) -> act.Known:
         return act.Known(target.pid, other_writer=writer)
     below = {p.pid for p in processes.tree("", [who.pid])} | {who.pid}
     token = (memory.get("program") or {}).get("token")
-    marked = any(_is_runherds(p, token) for p in below)
+    marked = any(processes.is_marked(p, token or "") for p in below)
     return act.Known(
-        pid=who.pid, alive=True, start_known=target.start_ticks is not None, same_user=_same_user(who.pid),
+        pid=who.pid, alive=True, start_known=target.start_ticks is not None, same_user=processes.is_same_user(who.pid),
         holds_log=any(process.writes(p, target.logs[0]) for p in below) if target.logs else False,
-        runherds=marked, ancestor=who.pid in _ancestors(),
+        runherds=marked, ancestor=who.pid in processes.ancestors(),
     )  # fmt: skip
 
 
@@ -161,34 +161,6 @@ def _writes_elsewhere(target: Target, now: float) -> str | None:
         f"it is not still: {newest.path} was written {ago(now - newest.at)} "
         f"(say --checkpoint {shlex.quote(os.path.dirname(newest.path))} to have it counted)"
     )
-
-
-def _is_runherds(pid: int, own_token: str | None) -> bool:
-    """Whether a process carries the token of a run of runherd's other than what we started here."""
-    try:
-        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-    mark = f"{processes.TOKEN_VARIABLE}=".encode()
-    return any(w.startswith(mark) and w != mark + (own_token or "").encode() for w in words)
-
-
-def _same_user(pid: int) -> bool:
-    try:
-        return os.stat(f"/proc/{pid}").st_uid == os.geteuid()
-    except OSError:
-        return False
-
-
-def _ancestors() -> set[int]:
-    found, pid = {1}, os.getpid()
-    while pid > 1 and pid not in found:
-        found.add(pid)
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
-        except OSError:
-            break
-    return found
 
 
 def _end(pid: int, token: str) -> None:
