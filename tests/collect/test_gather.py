@@ -236,3 +236,23 @@ def test_points_at_steps_that_were_passed_are_counted(run: Path, steps: list[int
     """Every point up to the step that had been reached counts, not the first alone."""
     got = gather(run, {"metrics": {"a": 1}, "history": [{"step": s, "loss": 1.0} for s in steps]})
     assert sum(f.evidence["count"] for f in got.findings if f.rule == "repeated_steps") == repeated
+
+
+@pytest.mark.parametrize("jsonl", [True, False])
+def test_another_encoding_is_told(run: Path, jsonl: bool) -> None:
+    """Latin-1 is read as far as it can be and told of; a replacement sign that the writer put there is none."""
+    rows = [{**item, "response": "größe"} for item in ITEMS]
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n"
+    text = lines if jsonl else json.dumps({"per_item": rows}, ensure_ascii=False)
+    result = run / "work" / "result.json"
+    for content, told in ((text.encode("latin-1"), 80), (text.replace("ö", "\ufffd").encode(), 0), (text.encode(), 0)):
+        result.write_bytes(content)
+        got = collect({}, run / "work", run / "log.txt", 0.0, result)
+        assert got.n_items == 40
+        assert sum(f.evidence["count"] for f in got.findings if f.rule == "not_utf8") == told
+
+
+def test_a_list_that_comes_twice_is_refused(run: Path) -> None:
+    """Two lists of items under one name: neither is taken for the whole."""
+    got = gather(run, '{"per_item": [{"id": 1, "correct": true}], "per_item": [{"id": 2, "correct": true}]}')
+    assert not got.complete and "the key 'per_item' comes twice" in str(got.missing)

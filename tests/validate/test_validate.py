@@ -202,3 +202,11 @@ def test_one_answer_in_several_spellings_is_one(tmp_path: Path) -> None:
         row["response"] = ["A", " A", "a", "A."][i % 4]
     bias = next(f for f in judge(tmp_path, rows).findings if f.rule == "bias")
     assert bias.evidence["count"] == 85
+
+
+def test_a_curve_in_a_file_is_told_of_as_in_a_run(tmp_path: Path) -> None:
+    """Steps that come again and a form without an end are findings of `validate FILE` too."""
+    path = tmp_path / "curve.jsonl"
+    path.write_text("".join(json.dumps({"step": s, "loss": 1.0}) + "\n" for s in (1, 2, 3, 1, 2, 3)))
+    got, form = validate_file(path)
+    assert (form, rules(got)) == ("jsonl", {"repeated_steps": "WARN", "no_end_mark": "INFO"})

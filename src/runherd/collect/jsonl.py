@@ -9,8 +9,8 @@ from typing import Any
 
 from runherd.collect.findings import Finding
 from runherd.collect.items import ID_KEYS, RESPONSE_KEYS, normal
-from runherd.collect.jsonstream import NanCounter, finite, loads, strict_loads
-from runherd.collect.reading import Reading, Request, Sink, not_finite
+from runherd.collect.jsonstream import REPLACED, NanCounter, finite, loads, strict_loads
+from runherd.collect.reading import Reading, Request, Sink, not_finite, not_utf8
 
 BATCH_BYTES = 1 << 18
 
@@ -33,7 +33,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
                 continue
             for at, line in enumerate(lines):
                 number += 1
-                row = rows[at] if rows is not None else _one(line, careful)
+                row = rows[at] if rows is not None else _one(line, careful, nans)
                 if row is _BAD:
                     if line.strip():
                         bad.append(number)
@@ -49,6 +49,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
         _tell_bad(reading, path, bad, number)
     if nans.count:
         reading.findings.append(not_finite(nans.count))
+    if nans.not_utf8 > 0:
+        reading.findings.append(not_utf8(nans.not_utf8))
     if not items:
         reading.metrics = {k: finite(v) for k, v in last.items() if isinstance(v, int | float | None)}
     if not number:
@@ -70,14 +72,16 @@ def _many(lines: list[bytes]) -> list[Any] | None:
     return rows if len(rows) == len(lines) else None
 
 
-def _one(line: bytes, careful: Any) -> Any:
+def _one(line: bytes, careful: Any, nans: NanCounter) -> Any:
     """Read one line; NaN and bytes that are not UTF-8 are read with care."""
     try:
         return loads(line)
     except (ValueError, RecursionError):
         pass
     try:
-        return careful(line.decode("utf-8", "replace").strip())
+        text = line.decode("utf-8", "replace")
+        nans.not_utf8 += text.count("\ufffd") - line.count(REPLACED)
+        return careful(text.strip())
     except (ValueError, RecursionError):
         return _BAD
 

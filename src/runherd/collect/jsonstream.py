@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 CHUNK = 1 << 16
+REPLACED = "\ufffd".encode()  #: the sign for what could not be read, where a writer had put it there itself
 _TOKEN_EDGE = 16  # an error this near to the end of the window may be a cut token
 
 
@@ -48,6 +49,7 @@ class NanCounter:
 
     def __init__(self) -> None:
         self.count = 0
+        self.not_utf8 = 0  #: places of the text that are not UTF-8
 
     def __call__(self, token: str) -> None:
         self.count += 1
@@ -57,6 +59,7 @@ class _Window:
     def __init__(self, stream: IO[bytes], nans: NanCounter) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._nans, self._tail = nans, b""
         self._scan = json.JSONDecoder(parse_constant=nans).raw_decode
         self._text = ""
         self._pos = 0
@@ -71,7 +74,10 @@ class _Window:
         chunk = self._stream.read(max(CHUNK, len(rest)))
         self._end = not chunk
         self._passed += self._pos
-        self._text, self._pos = rest + self._decoder.decode(chunk, final=self._end), 0
+        text = self._decoder.decode(chunk, final=self._end)
+        self._nans.not_utf8 += text.count("\ufffd") - (self._tail + chunk).count(REPLACED)
+        self._tail = (self._tail + chunk)[-2:]
+        self._text, self._pos = rest + text, 0
         return True
 
     def peek(self) -> str:
@@ -165,6 +171,8 @@ def stream(
     elif first == "{":
         window.expect("{")
         for key in _keys(window):
+            if key in lists and key in head:
+                raise NotWhole(f"the key {key!r} comes twice")
             if key in lists and window.peek() == "[":
                 head[key] = _elements(window, key, on_item, on_batch)
             else:

@@ -10,7 +10,7 @@ from runherd.collect.findings import Finding
 from runherd.collect.formats_common import epoch
 from runherd.collect.items import LIST_KEYS, normal
 from runherd.collect.jsonstream import NanCounter, NotWhole, finite, stream
-from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
+from runherd.collect.reading import Number, Reading, Request, Sink, not_finite, not_utf8
 
 CURVE_KEYS = ("history", "log_history")
 _NOT_METRICS = {
@@ -56,6 +56,8 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     reading.item_list = count > 0 or any(head.get(key) == 0 and head[key] is not False for key in lists)
     if nans.count:
         reading.findings.append(not_finite(nans.count))
+    if nans.not_utf8 > 0:
+        reading.findings.append(not_utf8(nans.not_utf8))
     _says_of_itself(head, reading, path)
     return reading
 

@@ -70,6 +70,12 @@ class Reading:
 Reader = Callable[[Path, Request, Sink], Reading]
 
 
+def not_utf8(count: int) -> Finding:
+    """The finding for bytes that are text in another encoding."""
+    text = f"{count} place(s) are not UTF-8 and cannot be read: is the file in another encoding?"
+    return Finding("not_utf8", "WARN", text, {"count": count})
+
+
 def not_finite(count: int) -> Finding:
     """The finding for NaN and infinity tokens that became null."""
     text = f"{count} value(s) are NaN or infinite and are recorded as null"
