@@ -8,20 +8,31 @@ from collections.abc import Sequence
 
 from runherd.steps.job import die_with_parent
 from runherd.supervise.place import Place
-from runherd.supervise.shortstep import MAY_PASS
+from runherd.supervise.shortstep import CRASHED, MAY_PASS
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one step by name; exit code 0 when it did its work, `MAY_PASS` when the machine kept it from it.
+    """Run one step by name; exit code 0 when it did its work, `CRASHED` when it broke on what it was given.
 
-    It ends with the supervisor that started it.
+    Any other code says nothing about the run: the machine kept the step from
+    its work (a full disk, a read-only folder), which may pass, or it was
+    killed. It ends with the supervisor that started it.
     """
     die_with_parent()
     try:
         return _run(argv[0], Place.from_arg(argv[1]), list(argv[2:]))
-    except OSError:
-        traceback.print_exc()
-        return MAY_PASS
+    except Exception as e:
+        traceback.print_exc()  # where even this cannot be written, that ends us, as it should
+        return MAY_PASS if by_the_machine(e) else CRASHED
+
+
+def by_the_machine(e: BaseException | None) -> bool:
+    """Whether an exception comes from the operating system, itself or by what it was raised from."""
+    while e is not None:
+        if isinstance(e, OSError):
+            return True
+        e = e.__cause__ or e.__context__
+    return False
 
 
 def _run(name: str, place: Place, args: list[str]) -> int:

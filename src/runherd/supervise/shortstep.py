@@ -16,6 +16,7 @@ from typing import Any
 from runherd.supervise import spawn
 from runherd.supervise.place import Place
 
+CRASHED = 70  #: exit code of a step that broke on what it was given, and will again
 MAY_PASS = 75  #: exit code of a step that the machine kept from its work (a full disk, a read-only folder)
 
 

@@ -25,7 +25,7 @@ from runherd.processes import Life
 from runherd.supervise import facts, program
 from runherd.supervise.idlewrapper import IdleWrapper
 from runherd.supervise.place import Place
-from runherd.supervise.shortstep import MAY_PASS, ShortStep
+from runherd.supervise.shortstep import CRASHED, ShortStep
 from runherd.supervise.waiting import Left, Waiting
 
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
@@ -283,8 +283,7 @@ class Supervisor:
             code = self.join(ShortStep(self.place, name, args, self.lock_fd))
             if code == 0:
                 return
-            crashed = code is not None and code > 0 and code != MAY_PASS  # else it was killed, or the disk was full
-            if name == "settle" and crashed and pause_s == UNSETTLED_PAUSE_S:
+            if name == "settle" and code == CRASHED and pause_s == UNSETTLED_PAUSE_S:
                 return self.step("unsettled", *args)
             if pause_s is not None:
                 self.waiting.pause(pause_s)
