@@ -60,7 +60,7 @@ class Scene:
         for run_id in (*self.run_ids, DRYRUN):
             (self.control / f"{run_id}.lock").touch()
         harm.set_clock(self.control / "clock", 0)
-        self.boot = harm.new_boot(self.control) if "boot" in self.harms else None
+        self.boot = harm.new_boot(self.root.parent) if "boot" in self.harms else None
         shutil.copy(HERE / "program.py", self.root / "program.py")
         snakefile = f"module herd:\n    snakefile: {str(self.checkout / 'Snakefile')!r}\n    config: config\n\n\n"
         (self.root / "Snakefile").write_text(snakefile + "use rule * from herd\n")
@@ -131,7 +131,7 @@ class Scene:
 
     def reboot(self) -> None:
         """From now on everything sees another boot id; what ran before is killed by the caller."""
-        self.boot = harm.new_boot(self.control)
+        self.boot = harm.new_boot(self.root.parent)  # not on the small disk, which may be full
 
     def lost_strangers(self) -> list[int]:
         """Pids of strangers that somebody has ended: they were nobody's business."""
