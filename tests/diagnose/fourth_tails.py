@@ -1420,7 +1420,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     # disk warn then
     (
         ("ENVIRONMENT",),
-        "UserWarning: Not enough free disk space to download the file. The expected file size is: 9976.57 MB. The target location /root/.cache only has 812 MB free disk space.\n"
+        "UserWarning: Not enough free disk space to download the file. The expected file size is: 9976.57 MB. The target location /home/u/.cache only has 812 MB free disk space.\n"
         + MAIN
         + "RuntimeError: Data processing error: CAS service error : IO Error: No space left on device (os error 28)\n",
         1,
