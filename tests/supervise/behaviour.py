@@ -129,6 +129,21 @@ def killed(started: int) -> None:
     well(started)
 
 
+def keeps_states(started: int) -> None:
+    """Leave a good state and a newer one that is cut, and be killed; the second time, tell what there is to go on from."""
+    place = Path(os.environ["RUNHERD_CHECKPOINT"])
+    found = sorted(p.name for p in place.iterdir()) if place.is_dir() else [place.name] if place.exists() else []
+    with (CONTROL / f"{RUN}.found").open("a") as f:
+        f.write(json.dumps([os.environ["RUNHERD_RESUME"], found]) + "\n")
+    if started == 1:
+        files = [place] if place.suffix else [place / "step-1.json", place / "step-2.json"]
+        for i, path in enumerate(files):
+            path.write_text('{"step": 1}' if path.stem == "step-1" else '{"step": 2, "wei')
+            os.utime(path, (10**9 + i, 10**9 + i))
+        os.kill(os.getpid(), signal.SIGKILL)
+    well(started)
+
+
 def quota(started: int) -> None:
     say("step 1/40 loss 1.0")
     if started == 1:

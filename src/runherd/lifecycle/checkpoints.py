@@ -8,10 +8,12 @@ the newest again. What was taken, and why, is returned for the ledger.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Sequence
@@ -50,18 +52,29 @@ def choose(folder: Path, aside: Path, check: str | None = None, cwd: Path | None
     alone and keeps its place in the tree under `aside`.
     """
     rejected: list[tuple[str, str]] = []
+    top = folder.parent if folder.is_file() else folder
     for path in candidates(folder):
         why = fault(path) or (_declared(check, path, cwd) if check else None)
         if why is None:
             return Choice(path, tuple(rejected))
-        name = path.relative_to(folder)
+        name = path.relative_to(top)
         place = (aside / name).parent
         place.mkdir(parents=True, exist_ok=True)
         for part in [path, *notes_about(path)]:
-            os.replace(part, _free(place / part.name))
-        _leave_no_empty(path.parent, folder)
+            _move(part, _free(place / part.name))
+        _leave_no_empty(path.parent, top)
         rejected.append((str(name), why))
     return Choice(None, tuple(rejected))
+
+
+def _move(path: Path, target: Path) -> None:
+    """Rename; to another file system: copy, then remove."""
+    try:
+        os.replace(path, target)
+    except OSError as e:
+        if e.errno != errno.EXDEV:
+            raise
+        shutil.move(path, target)
 
 
 def _free(path: Path) -> Path:

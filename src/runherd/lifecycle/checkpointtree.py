@@ -28,8 +28,10 @@ _PART = re.compile(
 def candidates(folder: Path) -> list[Path]:
     """Files and folders that may be checkpoints, newest first; notes about checkpoints are none.
 
-    Directly in `folder` every entry may be one; further down only what looks like one.
+    Directly in `folder` every entry may be one; further down only what looks like one. A place that is a file is one.
     """
+    if folder.is_file():
+        return [folder]
     if not folder.is_dir():
         return []
     found: list[Path] = []

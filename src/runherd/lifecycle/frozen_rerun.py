@@ -44,7 +44,8 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     if code.get("dirty"):
         notes.append(f"the tree had uncommitted changes when {run_id} ran: the commit alone is repeated")
     tree = _checkout(layout, run_id, str(code.get("revision") or ""), notes)
-    spec = replace(Spec.from_json(record), run_id=again)
+    data = {**record["data"], "output": {**(record["data"].get("output") or {}), "checkpoint": None}}
+    spec = replace(Spec.from_json({**record, "data": data}), run_id=again)  # resumes from nothing of the first one
     try:
         launch_spec(spec, project, code_root=str(tree) if tree else None)
     finally:

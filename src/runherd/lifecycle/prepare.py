@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from runherd.config.render import command_names
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError
 from runherd.files import Layout, encode_id, fingerprint, write_json
-from runherd.lifecycle import checkpoints
+from runherd.lifecycle import checkpoints, declaredplace
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import frozen_spec, spec_data
 from runherd.lifecycle.guarded import Guarded
@@ -52,8 +53,10 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     work, checkpoint = layout.work_dir(run_id), layout.checkpoint_dir(run_id)
     work.mkdir(parents=True, exist_ok=True)
     checkpoint.mkdir(parents=True, exist_ok=True)
-    _check_checkpoint(place, spec, number)
-    resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir()))
+    rejected = place.dir / "checkpoint-rejected" / str(number)
+    _check_checkpoint(place, spec, number, checkpoint, rejected)
+    declared = _declared_place(place, spec, number)
+    resume = any(checkpoint.iterdir()) or (number > 1 and any(work.iterdir())) or (declared is not None and declared.left)
     env = threads(spec.get("execution.cpus"), program_environment(dict(os.environ)))
     if chosen.count is not None:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(chosen.uuids)
@@ -83,7 +86,8 @@ def _command(place: Place, spec: Spec, number: int, token: str, chosen: gpu.Choi
     return {
         "schema": SCHEMA, "run_id": run_id, "attempt": number, "token": token, "root": str(layout.root), "steps": steps,
         "result_path": rendered.result, "result_before": fingerprint(Path(rendered.result)),
-        "checkpoint": rendered.checkpoint, "output_root": own_root(spec, values), "resume": resume,
+        "checkpoint": rendered.checkpoint, declaredplace.BEFORE: declared.before if declared else None,
+        "output_root": own_root(spec, values), "resume": resume,
         "gpus": list(chosen.uuids), "gpu_names": dict(zip(chosen.uuids, chosen.names, strict=True)),
         "gpu_locks": [str(p) for p in chosen.lock_files],
         "provider": provider(spec), "job": cluster.own_job(),
@@ -119,13 +123,31 @@ def provider(spec: Spec) -> str:
     return "slurm" if said == "local" and cluster.own_job() else str(said)
 
 
-def _check_checkpoint(place: Place, spec: Spec, number: int) -> None:
+def _declared_place(place: Place, spec: Spec, number: int) -> declaredplace.Declared | None:
+    """Make `output.checkpoint` ready for an attempt, and look at what was left there; None where none is declared."""
+    if spec.get("output.checkpoint") is None:
+        return None
+    layout, run_id = place.layout, place.run_id
+    values = CommandValues(
+        root=str(frozen_spec(place).get("code_root") or layout.root), spec_file=str(layout.spec(run_id)),
+        workdir=str(layout.work_dir(run_id)), environ=program_environment(dict(os.environ)),
+    )  # fmt: skip
+    found = declaredplace.look(place, Path(command_names(spec, values)["checkpoint"]), number)
+    if found.left:
+        rejected = place.dir / "checkpoint-rejected" / f"{number}-declared"
+        _check_checkpoint(place, spec, number, found.path, rejected)
+        found = replace(found, left=declaredplace.state(found.path) not in (None, found.before))
+    elif found.doubt is not None:
+        said = f"{found.doubt}: what lies there is not checked, and `resume` does not follow from it"
+        place.record(ledger.Noted(place.history().gen, said, number))
+    declaredplace.make(found.path)
+    return found
+
+
+def _check_checkpoint(place: Place, spec: Spec, number: int, where: Path, rejected: Path) -> None:
     """Set a bad checkpoint aside before the program can take it, and say so in the ledger."""
     declared = spec.get("output.checkpoint_check")
-    choice = checkpoints.choose(
-        place.layout.checkpoint_dir(place.run_id), place.dir / "checkpoint-rejected" / str(number),
-        str(declared) if declared else None, place.layout.root,
-    )  # fmt: skip
+    choice = checkpoints.choose(where, rejected, str(declared) if declared else None, place.layout.root)
     if (said := choice.sentence()) is not None:
         place.record(ledger.Noted(place.history().gen, said, number))
 

@@ -28,14 +28,14 @@ def collect(place: Place, attempt: Attempt, data: dict[str, Any]) -> Any:
     command = read_object(place.layout.command(place.run_id, attempt.number)) or {}
     first = next((a for a in place.history().attempts if a.gen == attempt.gen), attempt)
     work = place.layout.work_dir(place.run_id)
-    result = _placed(place, command, "result_path") or work / "result.json"
+    result = placed(place, command, "result_path") or work / "result.json"
     log = place.layout.log(place.run_id, attempt.number)
     since = _since(place, attempt, command, result)
     began = min(since, clock.epoch(_started(first)))
     return gather(data, work, log, since, result, record_dir=place.dir, run_began=began)
 
 
-def _placed(place: Place, command: dict[str, Any], key: str) -> Path | None:
+def placed(place: Place, command: dict[str, Any], key: str) -> Path | None:
     """A path of command.json as it is now: the project's folder may have been moved since."""
     written = command.get(key)
     if not isinstance(written, str):
@@ -141,7 +141,7 @@ def _result(place: Place, h: Any, data: dict[str, Any], collected: Any, ended: l
         "n_items": got.n_items if got else None,
         "expected": (got.expected if got else None) or data.get("expected"),
         "higher_is_better": got.higher_is_better if got else {},
-        "checkpoint": (got.checkpoint if got else None) or _text(_placed(place, command, "checkpoint")),
+        "checkpoint": (got.checkpoint if got else None) or _text(placed(place, command, "checkpoint")),
         "sources": got.sources if got and got.complete else [],
         "findings": got.findings_json() if got else [],
         "identity": spec.get("identity"),

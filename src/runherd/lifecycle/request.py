@@ -8,6 +8,7 @@ from typing import Any
 
 from runherd import ledger
 from runherd.files import write_json
+from runherd.lifecycle import declaredplace
 from runherd.supervise.place import Place
 
 #: What a rerun from scratch replaces. The ledger and the attempts stay: their cost was paid.
@@ -32,6 +33,7 @@ def archive(place: Place, gen: int) -> None:
     """Move a finished record aside; nothing of it is deleted."""
     target = place.layout.archive_dir(place.run_id, gen)
     target.mkdir(parents=True, exist_ok=True)
+    declaredplace.archive(place, target / "checkpoint-declared")
     for name in REPLACED:
         source = place.dir / name
         if source.exists():

@@ -13,7 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from runherd import clock, exitcodes, gpu, locks, processes
@@ -21,6 +21,7 @@ from runherd.config import CommandValues, Spec, render_command
 from runherd.config import steps as step_names
 from runherd.errors import UserError, fail
 from runherd.files import Layout, read_object, write_json
+from runherd.lifecycle.checkpointtree import KNOWN
 from runherd.lifecycle.guarded import Guarded
 from runherd.plan import store
 from runherd.steps import job
@@ -122,7 +123,7 @@ def _execute(place: Place, spec: Spec) -> str | None:
         for i, _ in enumerate(names):
             values = CommandValues(
                 root=str(place.layout.root), spec_file=str(_spec_file(folder, spec)), workdir=str(folder / "work"),
-                checkpoint=str(folder / "checkpoint"), result=str(result), limit=limit, gpus=chosen.uuids, dryrun=True,
+                checkpoint=str(_checkpoint(folder, spec)), result=str(result), limit=limit, gpus=chosen.uuids, dryrun=True,
                 step=i if len(names) > 1 else None, environ=program_environment(dict(os.environ)),
                 base_url=guarded.base_url,
             )  # fmt: skip
@@ -142,6 +143,12 @@ def _execute(place: Place, spec: Spec) -> str | None:
         for fd in held:
             os.close(fd)
     return _judge(spec, folder, result, began, _log(place))
+
+
+def _checkpoint(folder: Path, spec: Spec) -> Path:
+    """The dry-run's own checkpoint place; a file in it where the run declares one file."""
+    declared = PurePath(str(spec.get("output.checkpoint") or ""))
+    return folder / "checkpoint" / (f"state{declared.suffix}" if declared.suffix in KNOWN else "")
 
 
 def _spec_file(folder: Path, spec: Spec) -> Path:

@@ -150,8 +150,9 @@ def _last_sign(place: Place, last: Attempt, foreign: bool) -> str:
     """The best known end of an attempt whose exit is lost: the last write to its log, samples, work or checkpoint."""
     layout, run_id = place.layout, place.run_id
     files = [layout.log(run_id, last.number), layout.samples(run_id, last.number)]
-    for folder in (layout.work_dir(run_id), layout.checkpoint_dir(run_id)):
-        files += [*folder.iterdir()] if folder.is_dir() else []
+    declared = command(place, last.number).get("checkpoint")
+    for folder in (layout.work_dir(run_id), layout.checkpoint_dir(run_id), *([Path(declared)] if declared else [])):
+        files += [*folder.iterdir()] if folder.is_dir() else [folder]
     seen = time.time() if foreign else max(map(_written, files))
     return clock.iso(max(seen, clock.epoch(last.launched.t)))
 
