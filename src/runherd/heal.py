@@ -12,6 +12,8 @@ from typing import Any
 
 #: Ends that were not the run's own doing; bounded by `max_interruptions`, not by the failure bounds.
 INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued", "host_gone")
+#: Sent by neither us nor a scheduler, they are a person's word to stop.
+PERSON_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 #: Stops of ours after which the run is resumed: cause -> class.
 RESUMABLE_STOPS = {"stale": "STALE", "api_quota": "API_QUOTA", "proxy_down": "PROXY_DOWN", "oom": "OOM"}
 #: Stops of ours that end the run: cause -> (status, class).
@@ -136,7 +138,7 @@ def _clean_exit(exit: Exit) -> End:
 
 def _person_signal(exit: Exit) -> str | None:
     """SIGINT or SIGTERM that nobody of ours sent, also when the program turned it into 130 or 143."""
-    if exit.signal in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
+    if exit.signal in PERSON_SIGNALS:
         return exit.signal
     return {130: "SIGINT", 143: "SIGTERM"}.get(exit.code or 0)
 

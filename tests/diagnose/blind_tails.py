@@ -606,7 +606,7 @@ metric
 terminate called after throwing an instance of 'std::out_of_range'
   what():  vector::_M_range_check: __n (which is 51200) >= this->size() (which is 51200)
 """, None, 6),
-    failed("python_segfault", ("CODE_BUG", "UNKNOWN"), """\
+    failed("python_segfault", ("DEAD",), """\
 rendering scene 12 of 40
 Fatal Python error: Segmentation fault
 

@@ -325,7 +325,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # deepeval timeout
     (
-        ("NETWORK",),
+        ("PROXY_DOWN",),
         "Evaluating 60 test case(s) in parallel: |██        | 20% (12/60) [Time Taken: 01:11,  5.9s/test case]\n"
         + MAIN
         + "openai.APITimeoutError: Request timed out.\n",
@@ -355,7 +355,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # sagemaker spot/maxruntime
     (
-        ("DEAD",),
+        ("STOPPED",),
         "step 100 loss 2.2\n2026-01-02 03:04:05 MaxRuntimeExceeded - Training job runtime exceeded MaxRuntimeInSeconds provided\n2026-01-02 03:04:05 Stopped - Training job stopped\n",
         1,
     ),
@@ -427,10 +427,10 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         130,
     ),
     # lsf preempt
-    (("DEAD",), "TERM_PREEMPT: job killed after preemption.\nExited with exit code 1.\n", 1),
+    (("STOPPED",), "TERM_PREEMPT: job killed after preemption.\nExited with exit code 1.\n", 1),
     # condor evict
     (
-        ("DEAD",),
+        ("STOPPED",),
         "step 10 loss 2\n004 (812.000.000) 2026-01-02 03:04:05 Job was evicted.\n\t(0) CPU times\n012 (812.000.000) 2026-01-02 03:04:05 Job was held.\n",
         1,
     ),
@@ -460,7 +460,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # mpirun 11
     (
-        ("CODE_BUG",),
+        ("DEAD",),
         "--------------------------------------------------------------------------\nmpirun noticed that process rank 3 with PID 0 on node n7 exited on signal 11 (Segmentation fault).\n--------------------------------------------------------------------------\n",
         139,
     ),
@@ -688,7 +688,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # sky preempt
     (
-        ("DEAD",),
+        ("STOPPED",),
         "(task, pid=12) step 100 loss 2.1\nI 03-12 03:04:05 recovery: Cluster was preempted. Recovering...\n(task, pid=12) Connection to 10.0.0.1 closed.\nspot VM preempted by the cloud provider\n",
         1,
     ),
@@ -705,10 +705,10 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         1,
     ),
     # gcp preempt
-    (("DEAD",), "step 100 loss 2.1\nReceived ACPI shutdown: instance was preempted\nShutting down\n", 1),
+    (("STOPPED",), "step 100 loss 2.1\nReceived ACPI shutdown: instance was preempted\nShutting down\n", 1),
     # aws spot
     (
-        ("DEAD",),
+        ("STOPPED",),
         "step 100 loss 2.1\nEC2 Spot Instance interruption warning received: action terminate at 2024-01-01T10:10:10Z\nsaving checkpoint\n",
         1,
     ),
@@ -962,7 +962,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # pbs walltime mail
     (
-        ("DEAD",),
+        ("STOPPED",),
         "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nPBS Job Id: 12.hal\nJob exceeded resource limit walltime. See Administrator for help\nTerminated\n",
         143,
     ),
@@ -973,7 +973,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
         143,
     ),
     # sge usr
-    (("DEAD",), "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nUser defined signal 2\n", 140),
+    (("STOPPED",), "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nUser defined signal 2\n", 140),
     # oom kernel log
     (
         ("OOM",),
@@ -990,7 +990,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # subprocess segv
     (
-        ("CODE_BUG",),
+        ("DEAD",),
         "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\n"
         + MAIN
         + "subprocess.CalledProcessError: Command '['./sim']' died with <Signals.SIGSEGV: 11>.\n",
@@ -1050,13 +1050,13 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # gh lost runner
     (
-        ("DEAD",),
+        ("HARDWARE",),
         "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nThe hosted runner lost communication with the server. Anything in your workflow that terminates the runner process, starves it for CPU/Memory, or blocks its network access can cause this error.\n",
         1,
     ),
     # gh shutdown
     (
-        ("DEAD",),
+        ("STOPPED",),
         "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nError: The runner has received a shutdown signal. This can happen when the runner service is stopped, or a manually started runner is canceled.\n",
         1,
     ),
@@ -1519,7 +1519,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # tgi signal 4
     (
-        ("ENVIRONMENT",),
+        ("DEAD",),
         "2023-06-13T12:05:21Z  INFO shard-manager: text_generation_launcher: Starting shard rank=0\n2023-06-13T12:05:25Z ERROR shard-manager: text_generation_launcher: Shard process was signaled to shutdown with signal 4 rank=0\nError: ShardCannotStart\n",
         1,
     ),
@@ -1686,7 +1686,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # paddle segv
     (
-        ("CODE_BUG",),
+        ("DEAD",),
         "[epoch 3] iter 200/2000 loss=2.778 lr=0.0003\n[epoch 3] iter 220/2000 loss=2.756 lr=0.0003\n[epoch 3] iter 240/2000 loss=2.733 lr=0.0003\nW1212 03:04:05.123 41311 init.cc:205] *** Aborted at 4825074484 (unix time) ***\nW1212 03:04:05.123 41311 init.cc:205] *** SIGSEGV (@0x0) received by PID 41311 (TID 0x7f6) from PID 0; stack trace: ***\nW1212 03:04:05.123 41311 init.cc:205]     @     0x7f64 (unknown)\nERROR 2026-01-02 03:04:05,123 launch.py:269] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0, 2] was aborted. Please check its log.\n",
         1,
     ),

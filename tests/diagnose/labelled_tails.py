@@ -175,17 +175,17 @@ for _cls, _raised in [
 
 FAILED += [
     (
-        "DEAD",
+        "STOPPED",
         "step 5/9\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***",
         143,
     ),
     (
-        "DEAD",
+        "STOPPED",
         "step 5/9\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO PREEMPTION ***",
         143,
     ),
     (
-        "DEAD",
+        "HARDWARE",
         "step 5/9\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO NODE FAILURE ***",
         143,
     ),
@@ -194,14 +194,14 @@ FAILED += [
     ("OOM", "step 5/9\nkernel: Out of memory: Killed process 8 (python)", 137),
     ("DEAD", "step 5/9\nKilled", 137),
     ("DEAD", "step 5/9", 137),
-    ("CODE_BUG", "step 5/9\nSegmentation fault (core dumped)", 139),
+    ("DEAD", "step 5/9\nSegmentation fault (core dumped)", 139),
     (
         "CODE_BUG",
         "step 5/9\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  bad",
         134,
     ),
     ("CODE_BUG", "step 5/9\nfree(): invalid pointer", 134),
-    ("ENVIRONMENT", "step 5/9\nrun.sh: line 3: 44 Bus error (core dumped) python x.py", 135),
+    ("DEAD", "step 5/9\nrun.sh: line 3: 44 Bus error (core dumped) python x.py", 135),
     ("ENVIRONMENT", "bash: line 1: accelerate: command not found", 127),
     (
         "CODE_BUG",

@@ -80,7 +80,7 @@ def test_class_of_the_blind_failures(tmp_path: Path) -> None:
     answers, wrong = [], []
     for case in FAILED:
         said, signature = diagnosed(case, tmp_path)
-        right = said in case["cls"]
+        right = said in {SAME.get(c, c) for c in case["cls"]}
         answers.append((case["cls"][0], case["cls"][0] if right else said))
         if not right:
             wrong.append(f"{case['name']}: {'/'.join(case['cls'])} but {said} ({signature})")

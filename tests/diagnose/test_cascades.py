@@ -221,7 +221,7 @@ def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
         (LOGGED, {}, "CODE_BUG", "traceback:TypeError@fit.py:8", ("/home/me/fit.py", 8)),
         (STAMPED, {}, "CODE_BUG", "traceback:AttributeError@model.py:41", ("/home/me/plugin/model.py", 41)),
         (KILLED_RANK, {}, "DEAD", "worker-killed", None),
-        (SLURM, {"signal": 15}, "DEAD", "slurm-time-limit", None),
+        (SLURM, {"signal": 15}, "STOPPED", "slurm-time-limit", None),
         (SEGFAULT_IN_WORKER, {}, "ENVIRONMENT", "shared-memory", None),
     ],
     ids=[
@@ -288,7 +288,7 @@ def test_scary_words_before_a_kill(tmp_path: Path) -> None:
         ("torchrun-memory", 1, "OOM", "host-allocation", ("/home/kim/my lab/ranks.py", 27)),
         ("snakemake-slurm", 1, "CODE_BUG", "traceback:KeyError@evaluate.py:5", ("/home/kim/my lab/evaluate.py", 5)),
         ("slurm-cancelled", 143, "STOPPED", "slurm-cancelled", None),
-        ("slurm-limit", 143, "DEAD", "slurm-time-limit", None),
+        ("slurm-limit", 143, "STOPPED", "slurm-time-limit", None),
     ],
 )
 @pytest.mark.parametrize("known", [True, False])

@@ -67,7 +67,7 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     (("ENVIRONMENT",), trace("ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0."), 1),
     (("HARDWARE",), "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0\n               NVRM: fallen off the bus and is not responding to commands.\n", None),
     (("CODE_BUG",), WORK + "/aten/src/IndexKernel.cu:92: operator(): block: [9,0,0], thread: [96,0,0] Assertion `index < sizes[i]` failed.\n", 1),
-    (("CODE_BUG",), "train: loss: 4.3]:  20%|## | 11/56 [00:02<00:08,  5.02it/s]Segmentation fault (core dumped)\n", 139),
+    (("DEAD",), "train: loss: 4.3]:  20%|## | 11/56 [00:02<00:08,  5.02it/s]Segmentation fault (core dumped)\n", 139),
     # several processes
     (("DISTRIBUTED",), WORK + "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0 Rank 3] Process group watchdog thread terminated with exception: [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, NumelIn=1) ran for 90 milliseconds\nframe #0: c10::Error::Error(std::string) + 0x96 (0x7f in libc10.so)\nframe #1: clone + 0x44 (0x7f in libc.so.6)\n", -6),
     (("CODE_BUG",), "terminate called after throwing an instance of 'c10::Error'\n  what():  CUDA error: an illegal memory access was encountered\nframe #0: c10::Error::Error(std::string) + 0x57 (0x7f in libc10.so)\n", -6),
@@ -82,9 +82,9 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     (("DEAD", "OOM"), WORK + "torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with signal SIGKILL\n", 1),
     (("DISTRIBUTED",), WORK + "E coordination_service.cc:954] /job:jax_worker/task:37 has been set to ERROR in coordination service: UNAVAILABLE: Task 37 heartbeat timeout. This indicates that the remote task has failed\n", 1),
     # schedulers, containers, shells
-    (("DEAD",), "|'Epoch 57:  58%|#####| 208/356 [09:46<06:57, loss=slurmstepd: error: *** JOB 7 ON g1 CANCELLED AT 2026-07-08T08:46:25 DUE TO TIME LIMIT ***\n", 1),
-    (("DEAD",), WORK + "slurmstepd: error: *** JOB 6 ON g1 CANCELLED AT 2026-08-12T02:06:12 DUE TO JOB REQUEUE ***\nslurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused\n", 1),
-    (("DEAD",), WORK + "Job not requeued because: timed-out and not checkpointable.\n", 1),
+    (("STOPPED",), "|'Epoch 57:  58%|#####| 208/356 [09:46<06:57, loss=slurmstepd: error: *** JOB 7 ON g1 CANCELLED AT 2026-07-08T08:46:25 DUE TO TIME LIMIT ***\n", 1),
+    (("STOPPED",), WORK + "slurmstepd: error: *** JOB 6 ON g1 CANCELLED AT 2026-08-12T02:06:12 DUE TO JOB REQUEUE ***\nslurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused\n", 1),
+    (("STOPPED",), WORK + "Job not requeued because: timed-out and not checkpointable.\n", 1),
     (("OOM",), "=>> PBS: job killed: mem 67110012kb exceeded limit 67108864kb\n", 1),
     (("ENVIRONMENT",), 'Lmod has detected the following error:  The following module(s) are unknown: "cuda/99"\n', 1),
     (("ENVIRONMENT",), "FATAL:   could not open image /x/img.sif: failed to retrieve path for /x/img.sif: lstat /x/img.sif: no such file or directory\n", 255),
@@ -94,7 +94,7 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     (("STOPPED",), "Traceback (most recent call last):\n" + USER + "TimeoutError: timed out\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n" + USER + "KeyboardInterrupt\n", 130),
     # endpoints, hubs, trackers
     (("API_QUOTA",), WORK + "".join(f"2026-01-02 03:04:0{n} [WARNING] client: Encountered API error: Exception Type: RateLimitError, You exceeded your current quota\n" for n in range(4)) + trace("RuntimeError: Failed to get a response from the API after 5 attempts.").removeprefix(WORK), 1),
-    (("CODE_BUG",), WORK + trace("TimeoutError: query failed after 10 retries: ContentPolicyViolationError").removeprefix(WORK), 1),
+    (("ENVIRONMENT",), WORK + trace("TimeoutError: query failed after 10 retries: ContentPolicyViolationError").removeprefix(WORK), 1),
     (("PROXY_DOWN", "NETWORK"), "".join(f"[3/90] request failed (ConnectError), retrying in {n} s\n" for n in (2, 4, 8)) + trace("RuntimeError: giving up after 3 attempts").removeprefix(WORK), 1),
     (("API_QUOTA",), trace("langfuse.api.core.api_error.ApiError: status_code: 429, body: slow down"), 1),
     (("API_QUOTA",), WORK + "<class 'botocore.exceptions.EventStreamError'>:An error occurred (throttlingException) when calling the Invoke operation: Too many requests\n", 1),

@@ -17,6 +17,7 @@ from runherd.diagnose.candidates import FROM_OUTSIDE, NEAR_END, REPORT, Ranked, 
 from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.lines import MILD, Line
+from runherd.diagnose.peer import told_apart
 from runherd.diagnose.scene import Scene, diverged, look
 from runherd.monitor.progress import RECOVERED
 
@@ -36,14 +37,14 @@ def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Cata
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return _nothing_came(scene) or _clean(ranked)
+        return told_apart(scene, _nothing_came(scene) or _clean(ranked))
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
         if by_loss:
             return by_loss
     if best:
-        return best[1]
+        return told_apart(scene, best[1])
     if scene.exit.signal is not None:
         return _signalled(scene)
     return _unknown(scene)
@@ -56,7 +57,7 @@ def _system(scene: Scene) -> Cause | None:
         return of_signature(by_id["host-oom"], (), 0.98)
     if scene.exit.timed_out:
         text = "reached the time limit that is configured for it"
-        return Cause("DEAD", "time-limit", text, 0.98, suggestion="Raise execution.wall_time.", restart="yes")
+        return Cause("STOPPED", "time-limit", text, 0.98, suggestion="Raise execution.wall_time.", restart="yes")
     return None
 
 
@@ -93,7 +94,7 @@ def _signalled(scene: Scene) -> Cause:
     number = scene.exit.signal or 0
     if number in (9, 15) and scene.exit.sent_by:
         text = f"{exits.signal_name(number)} was sent by {scene.exit.sent_by}"
-        return Cause("DEAD", f"signal-from-{scene.exit.sent_by}", text, 0.95, restart="yes")
+        return Cause("STOPPED", f"signal-from-{scene.exit.sent_by}", text, 0.95, restart="yes")
     end = exits.of_signal(number)
     return Cause(end.cls, end.signature, end.text, 0.8, suggestion=end.advice, restart=end.restart)
 
@@ -105,7 +106,7 @@ def _unknown(scene: Scene) -> Cause:
         return Cause("HEALTHY", "no-failure-seen", text, 0.6, last, restart="no")
     if scene.exit.code == exits.TIMEOUT_CODE:
         text = f'{scene.exit}, as the command "timeout" does at its limit'
-        return Cause("DEAD", "timeout-command", text, 0.6, last, suggestion="Give it more time.")
+        return Cause("STOPPED", "timeout-command", text, 0.6, last, suggestion="Give it more time.")
     never_ran = exits.NEVER_RAN.get(scene.exit.code or 0)
     if never_ran:
         text = f"{scene.exit}: {never_ran.text}"

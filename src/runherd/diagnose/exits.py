@@ -84,20 +84,20 @@ _SIGNALS = {
     2: Ending("STOPPED", "sigint", "stopped by SIGINT (Ctrl-C)", "no", _PERSON),
     1: Ending("DEAD", "sighup", "ended by SIGHUP: its terminal went away", "yes"),
     11: Ending(
-        *("CODE_BUG", "sigsegv", "segmentation fault", "maybe"),
+        *("DEAD", "sigsegv", "segmentation fault", "maybe"),
         "Run once with PYTHONFAULTHANDLER=1 to see where.",
     ),
     7: Ending(
-        *("ENVIRONMENT", "sigbus", "bus error (shared memory full, or a mapped file shrank)", "no"),
+        *("DEAD", "sigbus", "bus error (shared memory full, or a mapped file shrank)", "no"),
         "Make /dev/shm larger or use fewer data-loader workers.",
     ),
-    6: Ending("CODE_BUG", "sigabrt", "aborted itself (SIGABRT)", "no"),
-    4: Ending("ENVIRONMENT", "sigill", "illegal instruction: built for another processor", "no"),
-    8: Ending("CODE_BUG", "sigfpe", "arithmetic fault (SIGFPE)", "no"),
-    24: Ending("DEAD", "sigxcpu", "CPU time limit reached (SIGXCPU)", "no"),
+    6: Ending("DEAD", "sigabrt", "aborted itself (SIGABRT)", "no"),
+    4: Ending("DEAD", "sigill", "illegal instruction: built for another processor", "no"),
+    8: Ending("DEAD", "sigfpe", "arithmetic fault (SIGFPE)", "no"),
+    24: Ending("STOPPED", "sigxcpu", "CPU time limit reached (SIGXCPU)", "no"),
     25: Ending("ENVIRONMENT", "sigxfsz", "file size limit reached (SIGXFSZ)", "no"),
-    10: Ending("DEAD", "sigusr", "ended by SIGUSR1, as schedulers send before a limit", "yes"),
-    12: Ending("DEAD", "sigusr", "ended by SIGUSR2, as schedulers send before a limit", "yes"),
+    10: Ending("STOPPED", "sigusr", "ended by SIGUSR1, as schedulers send before a limit", "yes"),
+    12: Ending("STOPPED", "sigusr", "ended by SIGUSR2, as schedulers send before a limit", "yes"),
 }
 
 

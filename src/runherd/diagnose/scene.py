@@ -17,6 +17,8 @@ from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
 
 SHAPE_LINES = 300  #: before and after a complaint, in which lines are compared
 SHAPES = 2  #: of one shape, that make a habit
+SHAPE_LETTERS = 6  #: a brace, a rule of signs or an empty line is no habit
+DETAIL_LINES = 4
 _NUMBERS = re.compile(r"[\d.,:%/-]+")
 NOT_FINITE = 3
 NORMS_NOT_FINITE = 10  #: gradient norms without a loss; a loss scale finds its level in fewer
@@ -32,7 +34,7 @@ DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
 _DONE = re.compile(
     rf"(?i)^(?!.*\b(?:fail|error|abort|not )).*(?:\b{_WORK}\b.{{0,20}}\b(?:completed?|finished|done|succeeded)\b"
-    r"|^\W*(?:all )?(?:done|finished|completed)\b\W*(?:in|after|!|\.|$))"
+    r"|^\W*(?:all )?(?:done|finished|completed)\b\W*(?:in|after|!|\.|$)|\b(?:model|network|run) is (?:now )?(?:trained|ready)\b)"
 )
 TRACKERS = ("wandb:", "mlflow:")  #: what they complain of does not end a run, but what TRACKING tells
 TRACKING = "tracking-service"
@@ -112,13 +114,22 @@ def _went_on(lines: Sequence[Line], complaints: set[int]) -> int:
     if not near:
         return -1
     last = max(near)
-    shapes = Counter(_shape(line.text) for line in lines[max(0, last - SHAPE_LINES) : last])
+    before = range(max(0, last - SHAPE_LINES), last)
+    shapes = Counter(_shape(lines[i].text) for i in before if not _said_below(i, complaints))
     again = [i for i in range(last + 1, len(lines)) if shapes[_shape(lines[i].text)] >= SHAPES]
+    again = [i for i in again if _shape(lines[i].text)]
     return again[-1] if len(again) >= SHAPES else -1
 
 
+def _said_below(at: int, complaints: set[int]) -> bool:
+    """Whether a line stands right under a complaint, whose further words it may be."""
+    return any(i in complaints for i in range(at - DETAIL_LINES, at))
+
+
 def _shape(text: str) -> str:
-    return _NUMBERS.sub("#", text[:120]).strip()
+    """Return a line without its numbers; empty where it holds too few letters to tell it from others."""
+    shape = _NUMBERS.sub("#", text[:120]).strip()
+    return shape if sum(c.isalpha() for c in shape) >= SHAPE_LETTERS else ""
 
 
 def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:

@@ -89,9 +89,11 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     }  # fmt: skip
     found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
     write_json(place.layout.record(place.run_id, "diagnosis"), _told(found.to_json(), exit_))
-    if found.cls == "DEAD" and exit_.code:  # a child was killed: the code is only what its parent made of it
+    from_outside = found.cls == "DEAD" or (found.cls == "STOPPED" and found.restart_can_help)
+    if from_outside and exit_.code:  # a child was ended: the code is only what its parent made of it
         return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
-    if found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
+    crashed = found.cls == "DEAD" and exit_.signal not in (None, "SIGKILL", *heal.PERSON_SIGNALS)
+    if not crashed and found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
 

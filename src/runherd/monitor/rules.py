@@ -101,7 +101,8 @@ def _gone(e: Evidence) -> Suspicion | None:
         )
     help_ = d.get("restart_can_help")
     told = known not in (None, "HEALTHY", "COMPLETE")
-    action = "block" if told and (help_ is False or known == "STOPPED") else None
+    by_person = known == "STOPPED" and help_ is not True  # a scheduler's limit or preemption wants another try
+    action = "block" if told and (help_ is False or by_person) else None
     if certain and known == "UNKNOWN":
         text = str(d.get("summary", "it ended and nothing says why"))
         return Suspicion("UNKNOWN", text, lines, True, d.get("signature"), None, 0.3)
