@@ -37,7 +37,8 @@ _SAYS_ENDPOINT = re.compile(
 )
 _SAYS_ELSEWHERE = re.compile(
     rf"(?i)\b(?:{_STORES})\.\w|huggingface\.co|\bhf\.co\b|hf-mirror|github(?:usercontent)?\.com|pypi\.|pythonhosted|conda|download|dataset"
-    r"|amazonaws|googleapis\.com/(?!v1beta)|zenodo|kaggle|wandb|mlflow|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core"
+    r"|amazonaws|googleapis\.com/(?!v1beta)|zenodo|kaggle|wandb|mlflow"
+    r"|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core"
 )
 _FRAME_ENDPOINT = re.compile(rf"[/\\](?:{_CLIENTS})[/\\]")
 _FRAME_ELSEWHERE = re.compile(
