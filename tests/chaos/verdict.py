@@ -113,7 +113,8 @@ def _cost(scene: Scene, run_id: str, h: Any, books: list[dict[str, Any]], tolera
             if abs(off) > tolerance_s:
                 yield f"cost: attempt {attempt.number} is {off:+.2f} s off the program's own books"
         elif "clock" in scene.harms:  # what is left of it is a bound: nobody saw it end
-            if not -tolerance_s < off < CLEARED_S:
+            # after a boot nothing tells any more that the clock was set before it: no upper bound
+            if off <= -tolerance_s or (off >= CLEARED_S and attempt.exited.lost != "reboot"):
                 yield f"cost: attempt {attempt.number} without an exit is {off:+.2f} s off the program's own books"
         elif not own[0]["t"] - tolerance_s < clock.epoch(a["ended_at"]) < own[-1]["t"] + tolerance_s + scene.pace_s:
             yield f"cost: attempt {attempt.number} without an exit ends at {a['ended_at']}"
