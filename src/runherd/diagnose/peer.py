@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.scene import Scene
+from runherd.diagnose.tracebacks import Raised
 
 ENDPOINT, ELSEWHERE = "PROXY_DOWN", "NETWORK"
 DENIALS = ("forbidden", "tracking-service")  #: signatures that tell it by themselves
@@ -29,7 +31,7 @@ _STORES = (
 #: An address that only a model endpoint has, whoever its host is.
 _ENDPOINT_ADDRESS = re.compile(
     r"(?i)/v1(?:beta)?/|chat/completions|/api/(?:chat|generate|tags|show)\b|/(?:generate|completions?|embeddings)\b"
-    r"|\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d|api-inference\.huggingface|router\.huggingface|\bInvokeModel"
+    r"|\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d|\bhost='(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.)|api-inference\.huggingface|router\.huggingface|\bInvokeModel"
 )
 _SAYS_ENDPOINT = re.compile(
     rf"(?i)\b(?:{_CLIENTS})\.\w|(?:api|llm|inference)[\w.-]*\.(?:com|ai|cn|net|io)\b"
@@ -40,7 +42,7 @@ _SAYS_ELSEWHERE = re.compile(
     r"|amazonaws|googleapis\.com/(?!v1beta)|zenodo|kaggle|wandb|mlflow"
     r"|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core"
 )
-_FRAME_ENDPOINT = re.compile(rf"[/\\](?:{_CLIENTS})[/\\]")
+_FRAME_ENDPOINT = re.compile(rf"[/\\](?:{_CLIENTS})[/\\]|(?:vllm|llm|api|model|judge|chat)_?(?:client|judge|api)\w*\.py$")
 _FRAME_ELSEWHERE = re.compile(
     rf"[/\\](?:{_STORES})[/\\]|[/\\]torch[/\\]hub\.py$|[/\\]torchvision[/\\]datasets|[/\\]transformers[/\\]utils[/\\]hub\.py$"
 )
@@ -56,8 +58,7 @@ def told_apart(scene: Scene, cause: Cause) -> Cause:
 
 def _hints(scene: Scene, cause: Cause) -> Iterator[str | None]:
     """Yield what each sign says, the most telling first."""
-    raised = cause.raised
-    if raised:
+    for raised in _chain(scene, cause):
         yield _of_text(raised.text)
         for frame in reversed(raised.frames):
             yield (
@@ -73,6 +74,15 @@ def _hints(scene: Scene, cause: Cause) -> Iterator[str | None]:
     for i in at:
         for j in range(max(0, i - NEAR_LINES), min(len(scene.lines), i + NEAR_LINES + 1)):
             yield _of_text(scene.lines[j].text)
+
+
+def _chain(scene: Scene, cause: Cause) -> Iterator[Raised]:
+    """Yield the exception of a cause, and those that were raised because of it."""
+    if cause.raised is None:
+        return
+    yield cause.raised
+    followers = [r for r in scene.raised if r.begin > cause.raised.begin]
+    yield from takewhile(lambda r: r.chained, followers)
 
 
 def _of_text(text: str) -> str | None:
