@@ -92,6 +92,12 @@ def life(who: Identity) -> Life:
     return Life.ALIVE if now is not None and now.start_ticks == who.start_ticks else Life.GONE
 
 
+def is_stopped(who: Identity) -> bool:
+    """Whether a living process of this host stands still by SIGSTOP or its like (not by a debugger)."""
+    stat = _stat(who.pid) if life(who) is Life.ALIVE else None
+    return stat is not None and stat[0] == "T"
+
+
 def open_pidfd(who: Identity) -> int | None:
     """A pidfd of exactly this process, or None when it is gone. Readable once it ends."""
     if life(who) is not Life.ALIVE:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runherd import clock, cost, exitcodes, locks
-from runherd.cli.project import add_tracker_option, find_run, look
+from runherd.cli import standing
+from runherd.cli.project import add_tracker_option, find_run, look, refuse_inside
 from runherd.errors import UserError, fail
 from runherd.files import Layout, read_object
 from runherd.plan.build import Draft
@@ -42,7 +45,11 @@ def add_parsers(sub: Any) -> None:
 
 # -- status -------------------------------------------------------------------
 def show_status(args: argparse.Namespace) -> int:
-    draft = look(args)
+    refuse_inside(Path.cwd())
+    try:
+        draft = look(args)
+    except UserError as e:
+        return show_records(args, e)
     plan, layout = draft.plan, draft.layout
     chosen = [find_run(plan, name) for name in args.run] or list(plan.runs)
     rows = [run_row(layout, run, draft) for run in chosen]
@@ -62,6 +69,35 @@ def show_status(args: argparse.Namespace) -> int:
     return _status_code(rows, gates, controller)
 
 
+def show_records(args: argparse.Namespace, error: UserError) -> int:
+    """Where no plan can be made: the error, then what the records and the kernel say. Never 0."""
+    layout = standing.layout_without_plan(Path.cwd())
+    rows = [r for r in standing.records(layout) if not args.run or r["run_id"] in args.run]
+    controller = controller_state(layout)
+    if not rows and controller is None:
+        raise error
+    print(f"runherd: {error}", file=sys.stderr, flush=True)
+    if args.json:
+        print(json.dumps({"schema": 1, "error": str(error), "controller": controller, "runs": rows}, indent=1, ensure_ascii=False))
+        return error.exit_code
+    from runherd.report import table
+
+    print("\nWhat the records say meanwhile:\n")
+    shown = [
+        [r["run_id"], r["state"].upper(), r["attempts"], ", ".join(f"{k} {v}" for k, v in r["pids"].items()), r["note"]]
+        for r in rows
+    ]
+    print(table(["run", "state", "attempts", "lives (pid)", "notes"], shown))
+    print(_controller_words(controller))
+    return error.exit_code
+
+
+def _controller_words(controller: Mapping[str, Any] | None) -> str:
+    if controller is None:
+        return "no controller at work"
+    return f"controller at work (pid {controller['pid']})" + (f": {controller['stopped']}" if controller["stopped"] else "")
+
+
 def _budget(plan: Plan, layout: Layout) -> str | None:
     """What is said of a spent budget; nothing is read where none is set."""
     if not plan.budget:
@@ -76,6 +112,7 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
     h = Place(layout, run.run_id).history() if run.gen else None
     ended = h.ended if h else None
     waiting = _waiting(layout, run) if h and h.active else None
+    still = standing.stopped(layout.supervisor_lock(run.run_id), "its supervisor") if h and h.active else None
     bill = cost.cost(run.run_id, h, clock.now()) if h and h.attempts else None
     return {
         "run_id": run.run_id,
@@ -86,7 +123,7 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
         "generation": run.gen,
         "attempts": len(h.attempts) if h else 0,
         "result": ended.result_text if ended else None,
-        "note": (ended.note if ended else waiting) or None,
+        "note": (ended.note if ended else "; ".join(filter(None, [still, waiting]))) or None,
         "seconds": bill["wall_clock_seconds"] if bill else None,
         "gpu_hours": bill["gpu_hours"] if bill else None,
         "supervised": locks.is_held(layout.supervisor_lock(run.run_id)) if h and h.active else None,
@@ -126,7 +163,8 @@ def controller_state(layout: Layout) -> dict[str, Any] | None:
     if not locks.is_held(path):
         return None
     who = locks.holder(path)
-    return {"pid": who.pid, "host": who.host} if who else {"pid": None, "host": None}
+    stopped = standing.stopped(path, "it")
+    return {"pid": who.pid if who else None, "host": who.host if who else None, "stopped": stopped}
 
 
 def _print_status(
@@ -150,8 +188,7 @@ def _print_status(
         print(f"tracker cells still to be written (runherd sync): {', '.join(due)}")
     for message in plan.messages:
         print(message)
-    at_work = f"controller at work (pid {controller['pid']})" if controller else "no controller at work"
-    print(f"{summary(plan)}; {at_work}")
+    print(f"{summary(plan)}; {_controller_words(controller)}")
 
 
 def gate_words(gate: Mapping[str, Any]) -> str:
