@@ -140,8 +140,9 @@ def test_environment_values_come_from_the_launcher(run: Run, root: Path) -> None
 
 
 def test_the_programs_own_python(run: Run, root: Path) -> None:
-    """`python:` is the first word of a list command, first in PATH, and at hand as {{ python }}."""
+    """`python:` is the first word of a list command, first in PATH, and at hand as {{ python }}; from any working folder."""
     venv = root / "my env"
+    (root / "sub").mkdir()
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     code = "import sys; print(sys.prefix)"
     for text in (
@@ -149,7 +150,7 @@ def test_the_programs_own_python(run: Run, root: Path) -> None:
         f"command: python -c '{code}'\n",
         f"command: \"{{{{ python }}}} -c '{code}'\"\n",
     ):
-        spec = run(text + "python: my env/bin/python\n")
+        spec = run(text + "python: my env/bin/python\nexecution: {cwd: sub}\n")
         command = render_command(spec, values(root))
         env = {**os.environ, **command.env}
         done = subprocess.run(

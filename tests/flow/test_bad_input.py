@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from flowkit import Done, Project, Row
@@ -179,6 +180,35 @@ def test_preflight_warns_of_rows_that_nobody_acts_on(make: Make) -> None:
     said = project.runherd("preflight").ok().text
     assert "warning: tracker/EXPERIMENT_TRACKER.md:6: status not understood" in said and "R002 (line 6: 'perhaps')" in said
     assert "R003 stands in 2 rows (lines 7, 8)" in said
+
+
+NOT_THERE = {
+    "cwd": ("no folder", "execution.cwd: {root}/no folder does not exist"),
+    "python": ("venv é/bin/python", "execution.python: {root}/venv é/bin/python does not exist"),
+    "python as a name": ("python3.99", "execution.python: there is no program 'python3.99' in PATH"),
+    "python as a text": ("./program.py", "execution.python: {root}/program.py is not an executable file"),
+    "shell": ("/bin/nosh", "execution.shell: /bin/nosh does not exist"),
+    "activate": ("venvs/none", "execution.activate: {root}/venvs/none does not exist"),
+}
+
+
+def test_what_a_program_starts_in_is_not_there(make: Make) -> None:
+    """Folder, interpreter, shell or environment that plainly is not there stops in preflight, with path and file.
+
+    For a run with `needs:` it is a warning, as a run before it may make it; so is a checkpoint place of two runs.
+    """
+    runs: dict[str, Any] = {
+        f"R00{i}": {"execution": {name.partition(" ")[0]: value}} for i, (name, (value, _)) in enumerate(NOT_THERE.items())
+    }
+    keeps = {"output": {"checkpoint": "common"}}
+    runs |= {"W1": keeps, "W2": {**keeps, "needs": ["W1"], "execution": {"cwd": "made"}}}
+    project = make([Row(run_id) for run_id in runs], runs=runs)
+    text = project.runherd("preflight").failed().text
+    for i, (_, said) in enumerate(NOT_THERE.values()):
+        assert f"STOP: R00{i}: {said.format(root=project.root)} (configs/project.yaml:" in text
+    assert text.count("STOP") == len(NOT_THERE)
+    assert f"warning: W2: execution.cwd: {project.root}/made does not exist" in text
+    assert "warning: W1 and W2: output.checkpoint is not its alone" in text
 
 
 @pytest.mark.parametrize("key", ["rerun", "stage", "tracker", "set", "stale", "accept_drift"])

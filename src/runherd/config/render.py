@@ -88,7 +88,7 @@ def render_command(spec: Spec, values: CommandValues) -> Command:
     written, where = _command(spec, values)
     names = command_names(spec, values)
     env = _environment(spec, names, values)
-    cwd = str(Path(values.root) / (lookup(spec.data, "execution.cwd") or "."))
+    cwd = str(Path(values.root) / Path(lookup(spec.data, "execution.cwd") or ".").expanduser())
     activate = activation(lookup(spec.data, "execution.activate"), Path(values.root))
     interpreter = lookup(spec.data, "execution.shell") or "/bin/bash"
     argv: list[str] | None = None
@@ -139,7 +139,7 @@ def command_names(spec: Spec, values: CommandValues) -> dict[str, Any]:
         "expected": limit if values.limit is not None else data.get("expected"),
         "gpus": ",".join(values.gpus),
         "workers": workers,
-        "python": lookup(data, "execution.python") or values.python,
+        "python": _interpreter(lookup(data, "execution.python"), root) or values.python,
         "own_python": sys.executable,
         "base_url": values.base_url or lookup(data, "endpoint.url"),
         "config_file": None if config_file is None else str(root / config_file),
@@ -269,11 +269,16 @@ def _own_variables(spec: Spec, values: CommandValues) -> dict[str, str]:
 
 
 def _with_python(argv: list[str], python: str | None, root: Path) -> list[str]:
-    if python and _PYTHON.match(argv[0]):
-        path = Path(python).expanduser()
-        # Not resolved: a venv's python is a link, and its place is what makes it the venv's.
-        return [str(root / path) if "/" in python else python, *argv[1:]]
-    return argv
+    interpreter = _interpreter(python, root)
+    return [interpreter, *argv[1:]] if interpreter and _PYTHON.match(argv[0]) else argv
+
+
+def _interpreter(python: str | None, root: Path) -> str | None:
+    """`execution.python` as it is started from any folder; a bare name stays one."""
+    if not python or "/" not in python:
+        return python
+    # Not resolved: a venv's python is a link, and its place is what makes it the venv's.
+    return str(root / Path(python).expanduser())
 
 
 def activation(activate: str | None, root: Path) -> str | None:

@@ -17,7 +17,7 @@ from runherd.lifecycle.billing import bill
 from runherd.plan import store
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan, needed
-from runherd.preflight import conformance, drift, guarded_endpoints, place, tracker_rows
+from runherd.preflight import conformance, drift, environment, guarded_endpoints, place, tracker_rows
 from runherd.preflight.findings import Finding, merged
 from runherd.steps.dry_run import cannot_be_small
 from runherd.supervise.place import Place
@@ -33,7 +33,7 @@ def examine(plan: Plan) -> list[Finding]:
     findings = [f for r in live for f in _of_run(plan, layout, r, specs, devices, silent)]
     findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
     needed_specs = {r.run_id: specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs}
-    return merged([*findings, *_of_tracker(plan), *_of_place(plan, layout, needed_specs)])
+    return merged([*findings, *environment.shared_checkpoints(layout, specs), *_of_tracker(plan), *_of_place(plan, layout, needed_specs)])
 
 
 def _of_tracker(plan: Plan) -> Iterator[Finding]:
@@ -78,6 +78,7 @@ def _of_run(
             yield Finding("paths", f"{run.run_id}: {path} does not exist", run.run_id, hint=where)
     if not spec.get("dryrun.skip") and (why := cannot_be_small(spec)):
         yield Finding("dryrun", f"{run.run_id} is not tried before it is launched: {why}", run.run_id, stops=False)
+    yield from environment.check(Path(plan.root), run.run_id, spec, stops=not (run.needs or plan.cluster))
     yield from _programs(plan, run, spec)
     yield from _drift(plan, layout, run, spec, specs)
     yield from _conformance(plan, layout, run, spec)
@@ -87,7 +88,9 @@ def _programs(plan: Plan, run: RunPlan, spec: Spec) -> Iterator[Finding]:
     """A program or script that plainly is not there; what an activated environment brings is not judged."""
     if spec.get("execution.activate") or spec.get("execution.python") or "PATH" in (spec.get("execution.env") or {}):
         return
-    folder = Path(plan.root) / str(spec.get("execution.cwd") or ".")
+    folder = Path(plan.root) / Path(str(spec.get("execution.cwd") or ".")).expanduser()
+    if not folder.is_dir():
+        return
     commands = [spec.data.get("command"), *(s.get("command") for s in spec.data.get("steps") or ())]
     for command in commands:
         words = [str(w) for w in command] if isinstance(command, list) else str(command or "").split()
