@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+import regex_texts
 
 from runherd.diagnose.catalogue import COMPILED, from_json, load
 from runherd.diagnose.compile import compiled, read_source
@@ -64,6 +66,15 @@ def test_finder_finds_what_each_line_shows() -> None:
     find = load().finder()
     for text in (*lines, *lines):
         assert [s.id for s in find(text)] == [s.id for s in load().of_line(text)]
+
+
+@pytest.mark.parametrize("row", LINES, ids=[row["id"] for row in LINES])
+def test_words_cover_the_patterns(row: dict[str, Any]) -> None:
+    """Each text that a pattern matches holds a word, else its line would never be looked at."""
+    rng = random.Random(row["id"])
+    made = [(pattern, text) for pattern in row["match"] for text in regex_texts.texts(pattern, rng, 100)]
+    assert len({pattern for pattern, _ in made}) > 0.4 * len(row["match"])
+    assert [text for _, text in made if not any(word in text.lower() for word in row["words"])] == []
 
 
 def bad(**change: Any) -> dict[str, Any]:
