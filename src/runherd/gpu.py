@@ -160,7 +160,7 @@ def _allowed(allowed: Any) -> set[str] | None:
 def _taken(device: Device, memory_mib: int | None) -> str | None:
     """Why a device is not free, or None."""
     if locks.is_held(lock_file(device)):
-        return "held by another run"
+        return f"held by another run{locks.held_by(lock_file(device))}"
     used, total = device.memory_used_mib, device.memory_total_mib
     if device.pids:
         return f"in use by pid {', '.join(map(str, device.pids))}, {used} MiB used"

@@ -15,6 +15,7 @@ import struct
 import time
 from pathlib import Path
 
+from runherd import processes
 from runherd.processes import Identity, identify
 
 _FLOCK = "@hhlli"  #: struct flock: type, whence, start, len, pid
@@ -58,6 +59,38 @@ def is_held(path: Path) -> bool:
         return bool(struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK)
     finally:
         os.close(fd)
+
+
+def holders(path: Path) -> list[int]:
+    """The processes of this machine that hold the lock, but for this one and children of those that do.
+
+    Only those that may be looked into.
+    """
+    try:
+        wanted = path.stat()
+    except OSError:
+        return []
+    found = {pid for pid in processes.pids() if pid != os.getpid() and _holds(pid, wanted)}
+    return sorted(pid for pid in found if processes.parent(pid) not in found)
+
+
+def _holds(pid: int, wanted: os.stat_result) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        for fd in os.listdir(folder):
+            found = os.stat(f"{folder}/{fd}")
+            same = (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino)
+            if same and "OFDLCK" in Path(f"/proc/{pid}/fdinfo/{fd}").read_text():
+                return True
+    except OSError:
+        pass  # gone meanwhile, or another user's
+    return False
+
+
+def held_by(path: Path) -> str:
+    """` (pid 12, 34)`, or nothing where nobody who holds the lock can be seen."""
+    found = holders(path)
+    return f" (pid {', '.join(map(str, found))})" if found else ""
 
 
 def sign(fd: int) -> None:

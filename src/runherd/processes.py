@@ -75,6 +75,11 @@ def _stat(pid: int) -> tuple[str, int, int, int, int] | None:
     return rest[0], int(rest[1]), int(rest[3]), int(rest[19]), int(rest[2])
 
 
+def parent(pid: int) -> int | None:
+    stat = _stat(pid)
+    return stat[1] if stat is not None else None
+
+
 def identify(pid: int) -> Identity | None:
     """Identify a living process; None when it is gone or a zombie."""
     stat = _stat(pid)

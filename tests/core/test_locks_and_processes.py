@@ -65,6 +65,20 @@ def test_a_lock_lives_as_long_as_the_last_that_inherited_it(path: Path) -> None:
     assert not locks.is_held(path)
 
 
+def test_who_holds_a_lock_is_told_by_pid(path: Path) -> None:
+    """A process that inherited the lock is named, its own child is not, nor one that only has the file open, nor we."""
+    fd = locks.try_lock(path)
+    assert fd is not None and locks.held_by(path) == ""
+    child = start(f"import os; os.fork(); {SLEEPER}", pass_fds=[fd], process_group=0)
+    with path.open() as other:
+        reader = start(pass_fds=[other.fileno()])
+    assert locks.holders(path) == [child.pid] and locks.held_by(path) == f" (pid {child.pid})"
+    os.close(fd)
+    os.killpg(child.pid, signal.SIGKILL)
+    end(child)
+    end(reader)
+
+
 def test_a_lock_is_not_inherited_unasked(path: Path) -> None:
     """A child that was not handed the descriptor does not keep the lock alive."""
     fd = locks.try_lock(path)

@@ -61,7 +61,8 @@ def test_three_runs_on_two_devices_one_of_them_a_strangers(live: Make, driver: D
     for run_id in ("B", "C"):
         launchers[run_id] = project.launcher(run_id, **driver.env)
         project.until(lambda r=run_id: noted(project, r), f"{run_id} waits")
-        assert "GPU 0: held by another run; GPU 1: in use by pid 4242, 40000 MiB used" in noted(project, run_id)[0]
+        waits = f"GPU 0: held by another run (pid {project.wrapper('A')}); GPU 1: in use by pid 4242, 40000 MiB used"
+        assert waits in noted(project, run_id)[0]
     assert "waiting: 1 free GPU(s) of 2 (GPU 0: held" in status(project, driver)
 
     driver.devices(ZERO, ONE)

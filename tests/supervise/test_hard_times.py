@@ -16,7 +16,7 @@ from flowkit import Project, Row
 from live import Live
 
 from chaos import harm
-from runherd import ledger
+from runherd import ledger, locks
 from runherd.supervise import wrapper
 
 PLAIN = [sys.executable, "-c"]
@@ -134,6 +134,26 @@ def test_a_dry_run_killed_from_outside_is_tried_once_more(tmp_path: Path) -> Non
         assert "ended by SIGKILL" in project.notes("always")
     finally:
         project.close()
+
+
+def test_what_holds_the_program_lock_is_named(live: Callable[..., Live]) -> None:
+    """Something left over holds the run's program lock: the run waits and says which process; once it has gone it runs."""
+    project = live({"a": {}})
+    lock = project.run_dir("a") / "program.lock"
+    fd = locks.try_lock(lock)
+    assert fd is not None
+    left = subprocess.Popen(["sleep", "600"], pass_fds=[fd])
+    os.close(fd)
+    try:
+        launcher = project.launcher("a")
+        wanted = f"waiting: an earlier process (pid {left.pid}) still holds the program lock"
+        project.until(lambda: wanted in [e["text"] for e in project.kinds("a", "noted")], wanted)
+    finally:
+        left.kill()
+        left.wait()
+    os.kill(project.supervisor("a"), signal.SIGUSR1)
+    launcher.communicate(timeout=60)
+    assert project.ended("a")[0] == "done"
 
 
 def test_a_wrapper_that_stands_still_is_woken(live: Callable[..., Live], monkeypatch: pytest.MonkeyPatch) -> None:

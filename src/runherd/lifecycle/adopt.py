@@ -45,7 +45,8 @@ def adopt(
         adoptable.check(draft.layout, run.run_id, program, log)
     fd = locks.try_lock(draft.layout.supervisor_lock(run.run_id))
     if fd is None:
-        raise fail(f"{run.run_id} is supervised already")
+        who = locks.held_by(draft.layout.supervisor_lock(run.run_id))
+        raise fail(f"{run.run_id} is supervised already{who}", hint=f"runherd status {run.run_id}")
     try:
         _refuse_known(place)  # under the lock now
         doubt = adoptable.doubt(program, log) if program is not None and log is not None else None

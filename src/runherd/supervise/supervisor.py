@@ -132,9 +132,9 @@ class Supervisor:
         lock_fd = locks.try_lock(self.layout.program_lock(self.place.run_id))
         try:
             if gpu_locks is None or lock_fd is None:
-                busy = lock_fd is None
-                what = "an earlier process still holds the program lock" if busy else "a GPU was taken meanwhile"
-                self.wait_visibly(h.gen, what)
+                who = locks.held_by(self.layout.program_lock(self.place.run_id)) if lock_fd is None else ""
+                busy = f"an earlier process{who} still holds the program lock"
+                self.wait_visibly(h.gen, busy if lock_fd is None else "a GPU was taken meanwhile")
                 return
             self.beat()  # last look: is the run still ours?
             launcher = {**self.me.to_json(), "fence": self.lease.fence}
