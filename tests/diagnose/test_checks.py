@@ -122,7 +122,8 @@ def test_page(tmp_path: Path) -> None:
         "at /x/a.py:3 in f",
         "a restart can help: no",
         "changed: spec lr: 1 -> 2",
-        "seeds: not checked",
+        "implementation: suspect: it fails at /x/a.py:3 in f",
+        "not checked (no evidence): data, metric code,",
     ):
         assert part in text
 

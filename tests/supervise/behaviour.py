@@ -222,6 +222,10 @@ def many_nulls(_: int) -> None:
     answers(0.4)
 
 
+def many_nulls_to_the_end(_: int) -> None:
+    answers(0.4, 20)
+
+
 def some_nulls(_: int) -> None:
     answers(0.10, 120)
 

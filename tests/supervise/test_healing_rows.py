@@ -110,7 +110,7 @@ def test_a_warm_cache_is_left_alone(ran: Live) -> None:
 def test_an_unknown_end_asks(ran: Live) -> None:
     """An exit code that nothing explains: not started again, the row says so and shows how to look."""
     assert ran.ended("unknown") == ("blocked", "UNKNOWN") and ran.count("unknown") == 1
-    assert "exit code 3 for an unknown reason" in ran.notes("unknown") and "runherd monitor" in ran.notes("unknown")
+    assert "exit code 3 for an unknown reason" in ran.notes("unknown") and "runherd diagnose unknown" in ran.notes("unknown")
 
 
 def test_a_limit_that_stays_is_given_up(ran: Live) -> None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "stop": ("control_commands", "end the controller within 5 s; the runs go on"),
     "wait": ("state_commands", "wait for a run or a gate"),
     "monitor": ("watch_commands", "look at one run, ours or not, in one line"),
+    "diagnose": ("diagnose_commands", "why a run ended, ours or not: cause, evidence, what to do"),
     "cancel": ("control_commands", "stop a run for good; its checkpoint is kept"),
     "takeover": ("control_commands", "carry on here a run whose host is gone for good"),
     "adopt": ("control_commands", "take over a run that runherd did not start"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.diagnose.catalogue import CLASSES, COMPILED, RESTARTS, SCOPES, SOURCE
-from runherd.errors import Problem, UserError
+from runherd.errors import Problem, UserError, fail
 from runherd.files import write_atomic
 
 KEYS = {
@@ -34,7 +34,15 @@ def read_source(path: Path = SOURCE) -> list[dict[str, Any]]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rows = yaml.load(path.read_bytes(), Loader=loader)
+    try:
+        rows = yaml.load(path.read_bytes(), Loader=loader)
+    except OSError as error:
+        raise fail("the signatures cannot be read", where=str(path), value=error.strerror) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        said = " ".join(str(error).split())
+        raise fail("the signatures are no YAML", where=str(path), value=said[:200]) from error
+    if not isinstance(rows, list):
+        raise fail("signatures are a list", where=str(path), value=str(rows)[:80], allowed="- {id: …, class: …, cause: …, match: […]}")
     problems = [p for row in rows for p in _problems(row, path)]
     if problems:
         raise UserError(problems)
@@ -55,9 +63,13 @@ def _problems(row: Any, path: Path) -> list[Problem]:
         found.append(Problem("unknown answer for restart", where, str(row["restart"]), ", ".join(RESTARTS)))
     if row.get("scope", "line") not in SCOPES:
         found.append(Problem("unknown scope", where, str(row["scope"]), ", ".join(SCOPES)))
+    for key in ("words", "match", "unless"):
+        if not isinstance(row.get(key) or [], list):
+            found.append(Problem(f"{key} is a list", where, str(row[key])[:80], f"{key}: [{str(row[key])[:40]!r}]"))
+            row[key] = []
     for pattern in (*row["match"], *(row.get("unless") or ())):
         try:
-            re.compile(pattern)
+            re.compile(str(pattern))
         except re.error as error:
             found.append(Problem(f"not a regular expression: {error}", where, str(pattern)))
     return found

@@ -10,7 +10,7 @@ from typing import IO
 TAIL_BYTES = 4 << 20  #: how much of the end of a log is looked at
 HEAD_BYTES = 64 << 10
 LINE_CHARS = 4000  #: a longer line is cut, its middle is of no use to a reader
-COUNT_BYTES = 1 << 30  #: beyond this, line numbers are not worth the reading
+COUNT_BYTES = 256 << 20  #: beyond this, lines are counted from the end: nothing before the tail is read
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 #: A line of a level that does not end a program, as the common log handlers mark it.
@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Line:
-    """One line; `number` is 1-based, or 0 where it is not known."""
+    """One line; `number` is 1-based; where too much lies before it, negative: -1 is the last one."""
 
     number: int
     text: str
@@ -71,11 +71,31 @@ def tail(path: Path, tail_bytes: int = TAIL_BYTES) -> list[Line]:
         start = max(0, size - tail_bytes)
         before = _newlines(f, start) if start <= COUNT_BYTES else None
         f.seek(start)
-        raw = f.read(tail_bytes)
+        return _whole_lines(f.read(tail_bytes), start, before)
+
+
+def tail_of_stream(stream: IO[bytes], tail_bytes: int = TAIL_BYTES) -> list[Line]:
+    """Return the last lines of what can only be read once, as a pipe, with their numbers; it is read to its end."""
+    kept, start, before = bytearray(), 0, 0
+    while True:
+        block = stream.read(1 << 20)
+        kept += block
+        over = len(kept) - tail_bytes
+        if over > 0 and (over > tail_bytes or not block):
+            before += kept.count(b"\n", 0, over)
+            start += over
+            del kept[:over]
+        if not block:
+            return _whole_lines(bytes(kept), start, before)
+
+
+def _whole_lines(raw: bytes, start: int, before: int | None) -> list[Line]:
+    """Lines of the bytes from `start` on, before which `before` lines end (None: counted from the end)."""
     if start and b"\n" in raw:
         cut = raw.index(b"\n") + 1  # a line cut at its begin would be misread
         raw, before = raw[cut:], None if before is None else before + 1
-    return split(raw.decode("utf-8", "replace"), 0 if before is None else before + 1)
+    first = before + 1 if before is not None else -raw.count(b"\n") - (not raw.endswith(b"\n"))
+    return split(raw.decode("utf-8", "replace"), first)
 
 
 def _newlines(f: IO[bytes], end: int) -> int:

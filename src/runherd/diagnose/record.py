@@ -34,6 +34,7 @@ class Diagnosis:
     suggestion: str = ""
     restart_can_help: bool | None = None  #: None: perhaps
     changed_since_good: list[dict[str, Any]] = field(default_factory=list)  #: {what, key, old, new}
+    last_good: dict[str, Any] | None = None  #: {run_id, ended_at} of the run that it is compared with
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of diagnosis.json."""
@@ -51,6 +52,7 @@ class Diagnosis:
             "suggestion": self.suggestion,
             "restart_can_help": self.restart_can_help,
             "changed_since_good": self.changed_since_good,
+            "last_good": self.last_good,
         }
 
 
@@ -67,7 +69,8 @@ def diagnose(
     `exit_facts`: code, signal (number or name), oom_kill, sent_by, timed_out;
     all optional. `evidence` feeds the ten checks: validation, result, baseline
     (result records), siblings (result records of other seeds), curve (points);
-    and "now" and "last_good" ({spec, git, environment} each) tell what changed.
+    and "now" and "last_good" ({spec, git, environment} each, the latter with
+    run_id and ended_at) tell what changed.
     A log that is missing or unreadable is an empty one; nothing is raised but
     `UserError` for a user's catalogue that cannot be read.
     """
@@ -75,8 +78,21 @@ def diagnose(
         lines = tail(log)
     except OSError:
         lines = []
+    return of_lines(lines, str(log), exit_facts, spec_data, run_id=run_id, evidence=evidence)
+
+
+def of_lines(
+    lines: Sequence[Line],
+    log_name: str,
+    exit_facts: Mapping[str, Any],
+    spec_data: Mapping[str, Any],
+    *,
+    run_id: str | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> Diagnosis:
+    """Diagnose from the last lines of a log that has been read already; as `diagnose` else."""
     cause = decide(lines, exit_facts, load_with_users(spec_data))
-    return dress(cause, lines, str(log), run_id, spec_data, evidence or {})
+    return dress(cause, lines, log_name, run_id, spec_data, evidence or {})
 
 
 def load_with_users(spec_data: Mapping[str, Any]) -> catalogues.Catalogue:
@@ -102,7 +118,7 @@ def dress(
     evidence: Mapping[str, Any],
 ) -> Diagnosis:
     """Give a cause its evidence lines, its checks and its record."""
-    shown = [_evidence(lines[i], log_name) for i in cause.lines]
+    shown = [evidence_row(lines[i], log_name) for i in cause.lines]
     exception = None
     if cause.raised:
         exception = {
@@ -113,7 +129,8 @@ def dress(
             "function": cause.frame.name if cause.frame else None,
             "rank": cause.raised.label or None,
         }
-        shown.insert(0, _evidence(lines[cause.raised.begin], log_name))
+        shown.insert(0, evidence_row(lines[cause.raised.begin], log_name))
+    good = evidence.get("last_good")
     first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if cause.lines else cause.summary
     return Diagnosis(
         run_id,
@@ -127,9 +144,11 @@ def dress(
         checks.answer(cause, spec_data, evidence),
         cause.suggestion,
         {"yes": True, "no": False}.get(cause.restart),
-        changes(evidence.get("now") or {}, evidence["last_good"]) if evidence.get("last_good") else [],
+        changes(evidence.get("now") or {}, good) if good else [],
+        {key: good.get(key) for key in ("run_id", "ended_at")} if good else None,
     )
 
 
-def _evidence(line: Line, log_name: str) -> dict[str, Any]:
+def evidence_row(line: Line, log_name: str) -> dict[str, Any]:
+    """One line of a log as a row of `evidence`."""
     return {"file": log_name, "line": line.number or None, "text": line.text.strip()[:EVIDENCE_CHARS]}

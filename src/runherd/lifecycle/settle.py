@@ -9,6 +9,7 @@ from runherd import clock, heal, ledger
 from runherd.files import read_object, write_json
 from runherd.history import Attempt, History
 from runherd.lifecycle import records
+from runherd.lifecycle.diagnosing import command_for, diagnose_attempt, last_step
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import operational, spec_data
 from runherd.lognote import note_action
@@ -80,15 +81,8 @@ def _prefix(attempt: Attempt) -> str:
 
 
 def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.Exit) -> heal.Failure | None:
-    from runherd.diagnose import diagnose
-
-    exited = attempt.exited
-    facts = {
-        "code": exit_.code, "signal": exit_.signal, "sent_by": "runherd" if exit_.stop_cause else None,
-        "oom_kill": bool(exited and exited.oom_kills and exit_.code != 0),
-    }  # fmt: skip
-    found = diagnose(place.layout.log(place.run_id, attempt.number), facts, data, run_id=place.run_id)
-    write_json(place.layout.record(place.run_id, "diagnosis"), _told(found.to_json(), exit_))
+    found, record = diagnose_attempt(place, attempt, data)
+    write_json(place.layout.record(place.run_id, "diagnosis"), record)
     from_outside = found.cls == "DEAD" or (found.cls == "STOPPED" and found.restart_can_help)
     if from_outside and exit_.code:  # a child was ended: the code is only what its parent made of it
         return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
@@ -96,19 +90,6 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     if not crashed and found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
-
-
-def _told(diagnosis: dict[str, Any], exit_: heal.Exit) -> dict[str, Any]:
-    """The diagnosis; of an attempt that we stopped ourselves, what it was stopped for, which no log says."""
-    cause = exit_.stop_cause or ""
-    cls = heal.RESUMABLE_STOPS.get(cause) or (heal.FINAL_STOPS[cause][1] if cause in heal.FINAL_STOPS else None)
-    if cls is None:
-        return diagnosis
-    why = exit_.stop_detail or cause.replace("_", " ")
-    return {
-        **diagnosis, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": why,
-        "summary": f"stopped by runherd: {why}", "restart_can_help": cause in heal.RESUMABLE_STOPS,
-    }  # fmt: skip
 
 
 def _call_hook(place: Place, data: dict[str, Any]) -> None:
@@ -141,7 +122,7 @@ def end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: An
     validation = records.validate(place, attempt, data, collected)
     if validation.verdict in ("FAIL", "CRITICAL"):
         why = records.worst_finding(validation)
-        note = f"validation {validation.verdict}: {why}. See runs/…/validation.json; then set TODO"
+        note = f"validation {validation.verdict}: {why}; see {command_for(place.run_id)}; then set TODO"
         end(place, "blocked", "VALIDATION", note, records.result_text(place, data, collected.metrics))
         return
     warning = f"WARN: {records.worst_finding(validation)}" if validation.verdict == "WARN" else ""
@@ -150,16 +131,23 @@ def end_done(place: Place, attempt: Attempt, data: dict[str, Any], collected: An
 
 
 def _blocked_note(place: Place, decision: heal.End) -> str:
-    """What the row says of a run that did not end well: the reason, where, and how to go on."""
-    exception = (read_object(place.layout.record(place.run_id, "diagnosis")) or {}).get("exception")
+    """What the row says of a run that did not end well: the reason, in which step, where, and how to go on."""
     if decision.status == "cancelled":
         asked = place.history().cancel
         by = f" by {asked.by}" if asked and asked.by else ""
         return f"cancelled{by}; checkpoint kept; set TODO to go on"
+    step = _in_step(place)
     if decision.cls == "STOPPED_BY_PERSON":
-        return f"{decision.why}; not resumed; set TODO to go on from the checkpoint"
+        return f"{decision.why}{step}; not resumed; set TODO to go on from the checkpoint"
+    exception = (read_object(place.layout.record(place.run_id, "diagnosis")) or {}).get("exception")
     if decision.cls == "CODE_BUG" and isinstance(exception, dict):
         at = f" at {exception.get('file')}:{exception.get('line')}" if exception.get("file") else ""
         message = str(exception.get("message") or "").split("\n")[0][:160]
-        return f"CODE_BUG: {exception.get('type')}: {message}{at}; fix it, then set TODO"
-    return f"{decision.cls}: {decision.why}; see runherd monitor {place.run_id}; then set TODO"
+        return f"CODE_BUG{step}: {exception.get('type')}: {message}{at}; fix it, then set TODO"
+    return f"{decision.cls}{step}: {decision.why}; see {command_for(place.run_id)}; then set TODO"
+
+
+def _in_step(place: Place) -> str:
+    last = place.history().last_attempt
+    step = last_step(place, last) if last is not None else None
+    return f" in step {step}" if step else ""

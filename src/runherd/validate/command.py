@@ -12,9 +12,10 @@ from typing import Any
 from runherd import exitcodes
 from runherd.collect.findings import Finding
 from runherd.collect.gather import Collected
-from runherd.errors import UserError, did_you_mean, fail
-from runherd.files import Layout, decode_id, read_object
+from runherd.errors import UserError, fail
+from runherd.files import read_object
 from runherd.history import History
+from runherd.supervise.named import layout_of, near
 from runherd.supervise.place import Place
 from runherd.validate.page import page
 from runherd.validate.verdict import Validation, validate_file
@@ -48,7 +49,7 @@ def _judge(args: argparse.Namespace) -> tuple[Validation, str, int | None]:
     for log in args.log:
         if not log.is_file():
             raise fail("the log is not there" if not log.exists() else "is no file", where="--log", value=log)
-    root = str(_layout(args.root).root.resolve())
+    root = str(layout_of(args.root).root.resolve())
     sys.path[:0] = [root] if root not in sys.path else []  # where rules of the project's own are imported from
     path = Path(args.what)
     if path.exists():
@@ -56,31 +57,11 @@ def _judge(args: argparse.Namespace) -> tuple[Validation, str, int | None]:
             path, section=section, expected=args.expected, logs=args.log, result_format=args.format
         )
         return validation, form, exitcodes.USAGE if form == "unknown" else None
-    layout = _layout(args.root)
+    layout = layout_of(args.root)
     if not layout.run_dir(args.what).is_dir():
         folder = layout.root / layout.runs
-        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {folder}", hint=_near(folder, args.what))
+        raise fail("no such file and no such run", value=args.what, allowed=f"a run under {folder}", hint=near(folder, args.what))
     return _own(Place(layout, args.what), args, section)
-
-
-def _near(folder: Path, name: str) -> str | None:
-    """The sub-runs of a grid row, else the run whose name is most like it."""
-    known = sorted(decode_id(p.name) for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
-    parts = [run_id for run_id in known if run_id.startswith(f"{name}[")]
-    if parts:
-        return "it is several runs; name one: " + ", ".join(parts[:8])
-    near = did_you_mean(name, known)
-    return f"did you mean {near!r}?" if near else None
-
-
-def _layout(root: Path) -> Layout:
-    """Where the project keeps its runs; the usual places where its configuration cannot be read."""
-    from runherd.config import load_project
-
-    try:
-        return load_project(root).layout
-    except UserError:
-        return Layout(root)
 
 
 def _own(place: Place, args: argparse.Namespace, section: dict[str, Any]) -> tuple[Validation, str, int | None]:

@@ -1,0 +1,146 @@
+"""`runherd diagnose R003` and `runherd diagnose train.log`: why a run ended, with its evidence, on one page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from runherd import exitcodes
+from runherd.diagnose.lines import Line, tail, tail_of_stream
+from runherd.diagnose.page import page
+from runherd.diagnose.record import Diagnosis, of_lines
+from runherd.errors import fail
+from runherd.lifecycle.diagnosed import Told, exit_code, tell
+from runherd.supervise.named import find_place, layout_of, near
+from runherd.supervise.place import Place
+
+STDIN = "-"
+CODES = (-64, 255)  #: exit codes; a negative one is a signal, as Python tells it
+#: How files begin that are no text, though a log may be in them.
+PACKED = {b"\x1f\x8b": "zcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\x00": "xzcat", b"BZh": "bzcat", b"PK\x03\x04": "unzip -p"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `runherd diagnose` to a parser."""
+    add = parser.add_argument
+    add("what", nargs="+", metavar="TARGET", help="run ids or run folders; or the logs of one run that is not ours, `-` for standard input")
+    add("--exit", metavar="CODE|SIGNAL", help="how a run that is not ours ended: 1, 137, SIGKILL; without it nobody knows")
+    add("--attempt", type=int, metavar="N", help="of a run of ours: this attempt, not the last one")
+    add("--signatures", action="append", default=[], metavar="FILE", help="causes of your own, in YAML (may be given several times)")
+    add("--json", action="store_true", help="print what diagnosis.json holds")
+    add("--root", type=Path, default=Path("."), help="folder of the project (default: here)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print why runs ended; of several the highest exit code counts.
+
+    0 nothing of a failure, 1 failed and the class is known, 2 usage, 3 a run of
+    ours that is still at work, 5 UNKNOWN: a person must look.
+    """
+    runs = {name: place for name in args.what if (place := _place(args.root, name)) is not None}
+    logs = [name for name in args.what if name not in runs]
+    if runs and logs:
+        raise fail("runs of ours and logs are asked for one by one", value=logs[0], allowed="run ids, or logs of one run")
+    told = [_own(place, args) for place in runs.values()] or [_foreign(logs, args)]
+    for i, one in enumerate(told):
+        _say(one, args.json, several=len(told) > 1, first=i == 0)
+    return max(one.code for one in told)
+
+
+def _place(root: Path, name: str) -> Place | None:
+    if name == STDIN:
+        return None
+    place = find_place(root, name)
+    return place if place is not None or os.path.exists(name) else find_place(root, name.removeprefix("run_"))
+
+
+def _own(place: Place, args: argparse.Namespace) -> Told:
+    if args.exit is not None:
+        raise fail(f"how {place.run_id} ended stands in its record", where="--exit", value=args.exit, allowed="with logs that are not ours")
+    return tell(place, args.attempt, args.signatures)
+
+
+def _say(told: Told, as_json: bool, *, several: bool, first: bool) -> None:
+    if as_json:
+        text = json.dumps(told.record, ensure_ascii=False, indent=None if several else 1)
+    else:
+        text = ("" if first else "\n") + page(told.record, told.about)
+    print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+# -- logs that are not ours ------------------------------------------------------------------
+def _foreign(names: list[str], args: argparse.Namespace) -> Told:
+    """Diagnose the logs of one run, as of its ranks: the surest cause that one of them tells."""
+    if args.attempt is not None:
+        raise fail("attempts are of runs of ours", where="--attempt", value=args.attempt, allowed="with a run id")
+    facts = exit_facts(args.exit)
+    data = _settings(args)
+    read = {name: _read(name, args.root) for name in dict.fromkeys(names)}
+    found = {name: _one(name, lines, facts, data) for name, lines in read.items()}
+    best = max(found, key=lambda name: (exit_code(found[name].cls) == exitcodes.FAILED, found[name].confidence))
+    about = [] if args.exit is not None else [("exit", "not known (--exit CODE|SIGNAL says it)")]
+    others = [("log", f"{name}: {d.cls} ({d.signature})") for name, d in found.items() if name != best]
+    record = {**found[best].to_json(), "generation": None, "attempt": None, "step": None, "exit": facts or None}
+    return Told(record, [*about, *others], exit_code(found[best].cls))
+
+
+def _one(name: str, lines: list[Line], facts: dict[str, Any], data: dict[str, Any]) -> Diagnosis:
+    shown = "standard input" if name == STDIN else os.path.abspath(name)
+    return of_lines(lines, shown, facts, data, run_id=shown if name == STDIN else os.path.basename(name))
+
+
+def exit_facts(text: str | None) -> dict[str, Any]:
+    """Read `--exit`: an exit code (a negative one, or one above 128, is a signal) or a signal's name; {} for None."""
+    if text is None:
+        return {}
+    word = text.strip()
+    try:
+        code = int(word)
+    except ValueError:
+        name = word.upper() if word.upper().startswith("SIG") else f"SIG{word.upper()}"
+        if name in signal.Signals.__members__:
+            return {"code": None, "signal": name}
+    else:
+        if CODES[0] <= code <= CODES[1]:
+            return {"code": code, "signal": None}
+    raise fail("this is no way to end", where="--exit", value=text, allowed="an exit code from 0 to 255, or a signal as SIGKILL")
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    for name in args.signatures:
+        if not os.path.isfile(name):
+            raise fail("there is no such file", where="--signatures", value=name)
+    return {"monitor": {"signatures": args.signatures}} if args.signatures else {}
+
+
+def _read(name: str, root: Path) -> list[Line]:
+    """The last lines of a log; of a pipe, which is read to its end, too. Raises `UserError` where there are none."""
+    if name == STDIN:
+        return tail_of_stream(sys.stdin.buffer)
+    try:
+        if os.path.isdir(name):
+            raise fail("this is a folder, and no run's", value=name, hint="name the log files in it")
+        if not os.path.isfile(name):  # a pipe, as of `<(zcat train.log.gz)`
+            with open(name, "rb") as stream:
+                return tail_of_stream(stream)
+        _refuse_packed(name)
+        return tail(Path(name))
+    except FileNotFoundError:
+        folder = layout_of(root).run_dir("x").parent
+        raise fail("no such run and no such log", value=name, allowed=f"a run under {folder}, or a file", hint=near(folder, name)) from None
+    except (OSError, ValueError) as error:
+        raise fail("the log cannot be read", value=name, allowed=getattr(error, "strerror", None) or str(error)) from error
+
+
+def _refuse_packed(name: str) -> None:
+    with open(name, "rb") as f:
+        head = f.read(8)
+    for magic, tool in PACKED.items():
+        if head.startswith(magic):
+            raise fail("this log is packed", value=name, hint=f"{tool} {shlex.quote(name)} | runherd diagnose -")

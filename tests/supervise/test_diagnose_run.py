@@ -1,0 +1,180 @@
+"""`runherd diagnose` on runs of ours: real programs that failed, each in its way."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live import Live
+
+from runherd.cli.main import main
+
+KINDS = {
+    "good": "well", "bug": "waits_then_fails", "asks": "fails", "again": "another_failure_each_time",
+    "empty": "writes_nothing", "waits": "slow_and_quiet", "stopped": "slow_and_quiet",
+}  # fmt: skip
+FIRST = "{{ python }} -c 'print(\"features made\")'"
+SECOND = "{{ python }} behaviour.py {{ params.behaviour }} 1"
+STEPS = [{"name": "features", "command": FIRST}, {"name": "train", "command": SECOND}]
+PATIENT = {"stale_s": 600}
+
+
+@pytest.fixture(scope="module")
+def project(live: Callable[..., Live]) -> Live:
+    runs: dict[str, Any] = {r: {"params": {"behaviour": b}, "monitor": PATIENT} for r, b in KINDS.items()}
+    runs["two steps"] = {"params": {"behaviour": "waits_then_fails"}, "command": None, "steps": STEPS, "monitor": PATIENT}
+    runs["few"] = {"params": {"behaviour": "many_nulls_to_the_end"}, "monitor": {"null_rate_stop": 0.9}}
+    made = live(runs)
+    for run_id in ("bug", "two steps"):
+        (made.control / f"{run_id}.go").write_text("")
+    made.launch("good")
+    for run_id in ("waits", "stopped"):
+        made.launcher(run_id)
+    made.launch(*(run_id for run_id in runs if run_id not in ("good", "waits", "stopped")))
+    for run_id in ("waits", "stopped"):
+        made.until(lambda r=run_id: (made.control / f"{r}.ready").exists(), f"{run_id} is at work")  # type: ignore[misc]
+    return made
+
+
+Said = tuple[int, str, str]
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def command(project: Live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run `runherd …` in the project's folder; returns exit code, output and error output."""
+    monkeypatch.chdir(project.root)
+
+    def run(*words: str) -> Said:
+        code = main(list(words))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def diagnose(command: Command) -> Command:
+    return lambda *words: command("diagnose", *words)
+
+
+def files(folder: Path) -> dict[str, int]:
+    return {str(p): p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_page_of_a_run_that_failed(project: Live, diagnose: Command) -> None:
+    """Why, since when, which attempt, where in log and code, and what changed since the last good run."""
+    code, said, _ = diagnose("bug")
+    assert code == 1 and said.startswith("bug: CODE_BUG (traceback:KeyError@behaviour.py:")
+    at = re.search(r"^  at behaviour.py:(\d+) in waits_then_fails$", said, re.MULTILINE)
+    assert at and "KeyError" in (project.root / "behaviour.py").read_text().splitlines()[int(at[1]) - 1]
+    log = (project.root / "runs/bug/attempts/1/log.txt").read_text().splitlines()
+    first = re.search(r"^  first cause: runs/bug/attempts/1/log.txt:(\d+): (.*)$", said, re.MULTILINE)
+    assert first and log[int(first[1]) - 1] == first[2] == "KeyError: 'no such column'"
+    assert "  state: BLOCKED since 20" in said and "  attempt: 1 of 1, exit code 1\n" in said
+    assert re.search(r"^  changed since the last good run \(good, ended 20.*\):$", said, re.MULTILINE)
+    assert "    changed: spec params.behaviour: 'well' -> 'waits_then_fails'\n" in said
+
+
+def test_json_is_the_record(project: Live, diagnose: Command) -> None:
+    """`--json` prints the run's diagnosis.json, which names generation, attempt, step and exit."""
+    code, said, _ = diagnose("bug", "--json")
+    kept = json.loads((project.root / "runs/bug/diagnosis.json").read_text())
+    assert code == 1 and json.loads(said) == kept
+    assert (kept["generation"], kept["attempt"], kept["step"]) == (1, 1, None)
+    assert kept["exit"] == {"code": 1, "signal": None, "lost": None} and kept["last_good"]["run_id"] == "good"
+
+
+def test_the_step_that_failed_is_named(project: Live, diagnose: Command) -> None:
+    """Of a run of several steps the page and the tracker's note name the one that failed."""
+    code, said, _ = diagnose("two steps")
+    assert code == 1 and "  attempt: 1 of 1, step train, exit code 1\n" in said
+    assert "CODE_BUG in step train: KeyError: 'no such column' at " in project.notes("two steps")
+
+
+def test_every_attempt_is_named(project: Live, diagnose: Command) -> None:
+    """A run that was resumed tells how each attempt went; `--attempt` gives the page of an earlier one."""
+    code, said, _ = diagnose("again")
+    assert code == 1 and said.startswith("again: OOM (host-allocation") and "  attempt: 4 of 4, exit code 1\n" in said
+    assert "  attempt 1: ended by SIGKILL, KILLED, resumed\n" in said
+    assert "  attempt 4: exit code 1, OOM, the last one\n" in said
+    code, said, _ = diagnose("again", "--attempt", "1")
+    assert code == 1 and said.startswith("again: DEAD (sigkill") and "  attempt: 1 of 4, ended by SIGKILL\n" in said
+    code, said, error = diagnose("again", "--attempt", "9")
+    assert (code, said) == (2, "") and "again has no such attempt" in error and "1, 2, 3 and 4" in error
+
+
+@pytest.mark.parametrize(
+    ("run_id", "code", "begin", "also"),
+    [
+        ("good", 0, "good: COMPLETE", "state: DONE since"),
+        ("asks", 5, "asks: UNKNOWN", "runs/asks/attempts/1/log.txt:1: cannot go on"),
+        ("empty", 1, "empty: NO_RESULT", "result.json does not exist"),
+        ("few", 1, "few: VALIDATION", "runs/few/validation.json: FAIL nulls: "),
+        ("waits", 3, "waits: HEALTHY", "attempt: 1 of 1, not ended"),
+    ],
+)
+def test_every_kind_of_end(project: Live, diagnose: Command, run_id: str, code: int, begin: str, also: str) -> None:
+    """Done 0, nobody knows why 5, without a result or with bad data 1, at work 3; each with its evidence."""
+    got, said, error = diagnose(run_id)
+    assert (got, error) == (code, "") and said.startswith(begin) and also in said, said
+
+
+def test_a_run_by_its_folder(project: Live, diagnose: Command) -> None:
+    """The folder of a run names it too, also from elsewhere; of several runs the highest code counts."""
+    code, said, _ = diagnose("runs/good", str(project.root / "runs/asks"), "run_bug")
+    pages = said.split("\n\n")
+    assert code == 5 and [page.partition(":")[0] for page in pages] == ["good", "asks", "bug"]
+
+
+def test_nothing_is_written_into_a_run_at_work(project: Live, diagnose: Command) -> None:
+    """A run that its supervisor watches is diagnosed from its log so far; no file of it appears or changes."""
+    folder = project.root / "runs/waits"
+    before = files(folder)
+    code, said, _ = diagnose("waits", "--signatures", "none.yaml")
+    assert code == 2 and said == ""
+    code, said, _ = diagnose("waits")
+    after = files(folder)
+    own = {str(folder / name) for name in ("monitor.json", "supervisor.log")}  # what its supervisor goes on writing
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert code == 3 and "step 1/2 loss 1.0" in said
+    assert all(path in own or "/leases/" in path or "samples" in path for path in changed), changed
+
+
+def test_a_run_that_was_cancelled(project: Live, command: Command, diagnose: Command) -> None:
+    """Whoever ended it is told; that it has no diagnosis.json does not matter, and it gets none."""
+    assert command("cancel", "stopped")[0] == 0
+    code, said, _ = diagnose("stopped")
+    assert code == 1 and said.startswith("stopped: CANCELLED") and "state: CANCELLED since" in said
+    assert not (project.root / "runs/stopped/diagnosis.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["bugs"], "did you mean 'bug'?"),
+        (["bug", "--exit", "1"], "how bug ended stands in its record"),
+        (["bug", "behaviour.py"], "runs of ours and logs are asked for one by one"),
+    ],
+)
+def test_what_is_refused(project: Live, diagnose: Command, words: list[str], why: str) -> None:
+    """A name that no run has, and words that mean nothing for a run of ours, are told with what would be right."""
+    code, said, error = diagnose(*words)
+    assert (code, said) == (2, "") and why in error
+
+
+def test_an_older_record_is_read(project: Live, diagnose: Command) -> None:
+    """A diagnosis.json that does not name its attempt is taken for the last one, by the log that it shows."""
+    path = project.root / "runs/asks/diagnosis.json"
+    kept = json.loads(path.read_text())
+    old = {k: v for k, v in kept.items() if k not in ("generation", "attempt", "step", "exit", "last_good")}
+    path.write_text(json.dumps({**old, "summary": "as it was written then"}))
+    try:
+        code, said, _ = diagnose("asks")
+    finally:
+        path.write_text(json.dumps(kept))
+    assert code == 5 and said.splitlines()[1] == "  as it was written then" and "exit code 3" in said
