@@ -136,6 +136,22 @@ def test_a_dry_run_killed_from_outside_is_tried_once_more(tmp_path: Path) -> Non
         project.close()
 
 
+def test_a_row_at_work_again_does_not_say_how_to_go_on(live: Callable[..., Live]) -> None:
+    """BLOCKED, `then set TODO`, set to TODO and RUNNING: the advice of the end before is gone, a person's words stay."""
+    project = live({"a": {"params": {"behaviour": "fails"}}})
+    project.write_tracker([Row("a", notes="ask Mo \"before\" you set TODO")])
+    project.launch("a")
+    assert "then set TODO" in project.notes("a")
+    project.settle({"a": {"params": {"behaviour": "slow_and_quiet"}}})
+    project.set_cell("a", "TODO")
+    launcher = project.launcher("a")
+    project.until(lambda: project.cell("a") == "RUNNING", "its row says RUNNING")
+    assert project.notes("a") == "ask Mo \"before\" you set TODO"
+    project.ask("a", "go")
+    launcher.communicate(timeout=60)
+    assert project.cell("a") == "DONE"
+
+
 def test_what_holds_the_program_lock_is_named(live: Callable[..., Live]) -> None:
     """Something left over holds the run's program lock: the run waits and says which process; once it has gone it runs."""
     project = live({"a": {}})

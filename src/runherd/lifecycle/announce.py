@@ -14,4 +14,4 @@ def announce(place: Place) -> None:
         return
     write_json(place.layout.record(place.run_id, "cost"), billing.bill(place, h))
     if h.cell is None or h.cell.status != "RUNNING" or h.cell.gen != h.gen:
-        write_cell(place, "RUNNING", final=False)
+        write_cell(place, "RUNNING", final=False, note="")  # what the end before said, and how to go on, is over

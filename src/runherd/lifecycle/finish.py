@@ -65,7 +65,10 @@ def write_note(place: Place, note: str) -> None:
 def write_cell(
     place: Place, status: str, *, final: bool, result: str | None = None, note: str | None = None
 ) -> str | None:
-    """Write our cells of the run's row; returns why not, when it could not be written (it stays due)."""
+    """Write our cells of the run's row; returns why not, when it could not be written (it stays due).
+
+    `note` None leaves our part of the notes as it is.
+    """
     from runherd import tracker
 
     spec = read_object(place.layout.spec(place.run_id)) or {}
@@ -77,10 +80,10 @@ def write_cell(
     row_id = str(spec.get("row_id") or place.run_id)
     if spec.get("siblings"):
         shown = group.cell([_member(place, sibling) for sibling in spec["siblings"]])
-        status, result, note = shown.status, shown.result, shown.note
+        status, result, note = shown.status, shown.result, note if shown.note is None else shown.note
         update = tracker.Update(row_id, tracker.Status[status], result or None, note)
     else:
-        update = tracker.Update(row_id, tracker.Status[status], result or None, note if final else None)
+        update = tracker.Update(row_id, tracker.Status[status], result or None, note)
     outcome = tracker.update(place.layout.root / name, [update], aliases=spec.get("columns") or None)
     if row_id in outcome.written:
         place.record(ledger.CellWritten(h.gen, outcome.written[row_id].name, final))

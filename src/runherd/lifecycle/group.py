@@ -19,7 +19,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Cell:
-    """What the row says: status in normal form, result and note (None: leave as it is)."""
+    """What the row says: status in normal form, result and note (None: nothing to say)."""
 
     status: str
     result: str | None = None
