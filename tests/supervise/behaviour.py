@@ -195,6 +195,34 @@ def always_killed(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def crashes_once(started: int) -> None:
+    say("step 1/4 loss 1.0")
+    if started == 1:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    well(started)
+
+
+def always_crashes(_: int) -> None:
+    say("step 1/4 loss 1.0")
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def job_hits_its_limit_once(started: int) -> int:
+    """It hands its work to a job of its own, whose scheduler ends it; what is left is an exit code."""
+    say("step 1/4 loss 1.0")
+    if started == 1:
+        say("slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***")
+        return 1
+    well(started)
+    return 0
+
+
+def job_is_cancelled(_: int) -> int:
+    say("step 1/4 loss 1.0")
+    say("slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***")
+    return 1
+
+
 def another_failure_each_time(started: int) -> None:
     say("step 1/4 loss 1.0")
     if started % 2:

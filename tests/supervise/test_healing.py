@@ -78,6 +78,10 @@ def healed(live: Callable[..., Live], endpoints: tuple[Endpoint, Endpoint]) -> L
             "nan": does("diverges"),
             "bug": does("traceback"),
             "same": does("always_killed"),
+            "crash": does("crashes_once"),
+            "crashes": does("always_crashes"),
+            "limit": does("job_hits_its_limit_once"),
+            "cancelled": does("job_is_cancelled"),
             "many": does("another_failure_each_time"),
             "late": does("works_on", execution={"wall_time": 1}),
             "unhealed": does("stale", heal={"enabled": False}, execution={"wall_time": 6}),
@@ -88,6 +92,7 @@ def healed(live: Callable[..., Live], endpoints: tuple[Endpoint, Endpoint]) -> L
 
 
 RUNS = ("stale", "killed", "quota", "proxy", "memory", "nan", "bug", "same", "many", "late", "unhealed")
+RUNS += ("crash", "crashes", "limit", "cancelled")
 
 
 def stopping(project: Live, run_id: str) -> list[str]:
@@ -161,6 +166,20 @@ def test_the_same_failure_twice_stops(healed: Live) -> None:
     """heal.max_same_signature: the second equal failure in a row ends it, with the reason in the row."""
     assert healed.ended("same") == ("blocked", "KILLED") and healed.count("same") == 2
     assert "the same failure 2 times in a row" in healed.notes("same")
+
+
+def test_a_crash_is_resumed_once(healed: Live) -> None:
+    """A segmentation fault may be gone at the second try; twice the same is not, and the row says what it was."""
+    assert healed.ended("crash") == ("done", "") and healed.reasons("crash") == ["first", "dead"]
+    assert healed.ended("crashes") == ("blocked", "DEAD") and healed.count("crashes") == 2
+    assert "segmentation fault" in healed.notes("crashes")
+
+
+def test_a_schedulers_limit_is_resumed_and_a_persons_word_is_not(healed: Live) -> None:
+    """What the scheduler of a job of its own ended goes on; what somebody cancelled there does not."""
+    assert healed.ended("limit") == ("done", "") and healed.reasons("limit") == ["first", "killed"]
+    assert healed.ended("cancelled") == ("blocked", "STOPPED") and healed.count("cancelled") == 1
+    assert "the job was cancelled" in healed.notes("cancelled")
 
 
 def test_three_restarts_stop(healed: Live) -> None:

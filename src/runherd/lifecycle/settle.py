@@ -83,9 +83,11 @@ def _prefix(attempt: Attempt) -> str:
 def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.Exit) -> heal.Failure | None:
     found, record = diagnose_attempt(place, attempt, data)
     write_json(place.layout.record(place.run_id, "diagnosis"), record)
-    from_outside = found.cls == "DEAD" or (found.cls == "STOPPED" and found.restart_can_help)
-    if from_outside and exit_.code:  # a child was ended: the code is only what its parent made of it
+    by_scheduler = found.cls == "STOPPED" and bool(found.restart_can_help)
+    if exit_.code and (found.cls == "DEAD" or by_scheduler):  # of a child: the code is only what its parent made of it
         return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
+    if exit_.code and found.cls == "STOPPED":
+        return heal.Failure("STOPPED", found.signature, found.summary, restart_can_help=False)
     crashed = found.cls == "DEAD" and exit_.signal not in (None, "SIGKILL", *heal.PERSON_SIGNALS)
     if not crashed and found.cls in ("UNKNOWN", "KILLED", "STOPPED", "DEAD", "HEALTHY", "COMPLETE", ""):
         return None  # the log does not say why: the exit speaks
