@@ -24,7 +24,7 @@ def test_a_bug_blocks_its_row_and_no_other(make: Make) -> None:
     assert gate is not None and gate["verdict"] != "PASS" and not project.passed("M0")
     last = said.text[said.text.index("[runherd] ") :]
     assert "R001 BLOCKED" in last and "gate M0 NOT passed" in last
-    assert "next: mend the cause, set R001 to TODO in tracker/EXPERIMENT_TRACKER.md, run snakemake" in last
+    assert "next: runherd diagnose R001 says why; mend the cause, set R001 to TODO in tracker/EXPERIMENT_TRACKER.md, run snakemake" in last
     for kind in ("result", "cost", "validation", "diagnosis"):
         assert project.record("R001", kind)["run_id"] == "R001"
     assert project.record("R001", "result")["status"] == "blocked"

@@ -12,6 +12,7 @@ import pytest
 from live import Live
 
 from runherd.cli.main import main
+from runherd.diagnose.evidencelines import few
 
 KINDS = {
     "good": "well", "bug": "waits_then_fails", "asks": "fails", "again": "another_failure_each_time",
@@ -178,3 +179,49 @@ def test_an_older_record_is_read(project: Live, diagnose: Command) -> None:
     finally:
         path.write_text(json.dumps(kept))
     assert code == 5 and said.splitlines()[1] == "  as it was written then" and "exit code 3" in said
+
+
+def test_monitor_shows_why_a_run_ended(project: Live, command: Command) -> None:
+    """Below the line of a blocked run stand the lines of its log that say why, with their places, and the next command."""
+    code, said, _ = command("monitor", "bug")
+    assert code == 4 and said.startswith("[Monitor] BLOCKED")
+    shown = [line.removeprefix("  log:     ") for line in said.splitlines() if line.startswith("  log: ")]
+    assert len(shown) == 2 and re.fullmatch(r"runs/bug/attempts/1/log\.txt:\d+: KeyError: 'no such column'", shown[1])
+    assert said.endswith("  more:    runherd diagnose bug\n")
+    code, said, _ = command("monitor", "asks")
+    assert "see runherd diagnose asks; then set TODO" in said.splitlines()[0]
+    assert "  log:     runs/asks/attempts/1/log.txt:1: cannot go on\n" in said and "more:" not in said
+    assert "  log:" not in command("monitor", "good")[1]
+
+
+def test_monitor_as_json_has_the_record(project: Live, command: Command) -> None:
+    """The diagnosis of a blocked run in `monitor --json` is that of its record."""
+    told = json.loads(command("monitor", "bug", "--json")[1])
+    assert told["diagnosis"] == json.loads((project.root / "runs/bug/diagnosis.json").read_text())
+
+
+def test_status_of_named_runs_shows_why(project: Live, command: Command) -> None:
+    """`status` of runs that are named tells below its table why each ended; of all runs it stays a table."""
+    _, said, _ = command("status", "bug", "empty", "good")
+    below = said.partition("\n\n")[2]
+    assert re.search(r"^bug: CODE_BUG: KeyError: 'no such column' at .*\n(  runs/bug/.*\n){2}  more: runherd diagnose bug$", below, re.M)
+    assert re.search(r"^empty: NO_RESULT: ended cleanly", below, re.M) and "\ngood:" not in said
+    assert "more: runherd diagnose" not in command("status")[1]
+    told = json.loads(command("status", "bug", "good", "--json")[1])["runs"]
+    assert [row["diagnosis"] and row["diagnosis"]["class"] for row in told] == ["CODE_BUG", None]
+
+
+def test_lines_are_cut_to_the_width() -> None:
+    """A line of evidence that is wider than the output is cut, and says so by its last character."""
+    record = {"class": "OOM", "evidence": [{"file": "x.log", "line": 3, "text": "y" * 500}], "first_cause": ""}
+    [line] = few(record, indent=11)
+    assert len(line) == 160 - 11 and line.startswith("x.log:3: yyy") and line.endswith("y…")
+
+
+def test_few_lines_hold_the_first_cause() -> None:
+    """Of many lines the first cause is among the three that are shown; where nothing says why, the last three are."""
+    rows = [{"file": "x.log", "line": i, "text": f"line {i}"} for i in range(1, 6)]
+    record = {"class": "OOM", "signature": "cuda-oom", "evidence": rows, "first_cause": "line 5"}
+    assert few(record) == ["x.log:1: line 1", "x.log:2: line 2", "x.log:5: line 5"]
+    assert few({**record, "class": "UNKNOWN", "signature": "unknown"})[0] == "x.log:3: line 3"
+    assert few({**record, "class": "COMPLETE"}) == []

@@ -53,6 +53,8 @@ def show_status(args: argparse.Namespace) -> int:
     plan, layout = draft.plan, draft.layout
     chosen = [find_run(plan, name) for name in args.run] or list(plan.runs)
     rows = [run_row(layout, run, draft) for run in chosen]
+    if args.run:
+        rows = [{**row, "diagnosis": _diagnosis(layout, row)} for row in rows]
     gates = [gate_row(layout, s.name, judged_again_after(plan, s.name)) for s in plan.stages]
     controller = controller_state(layout)
     budget = _budget(plan, layout)
@@ -132,6 +134,32 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
     }
 
 
+def _diagnosis(layout: Layout, row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The diagnosis of a run of ours that did not end well; None of any other."""
+    if row["state"] not in ("blocked", "failed", "cancelled"):
+        return None
+    from runherd.lifecycle.diagnosed import tell
+
+    try:
+        return tell(Place(layout, row["run_id"])).record
+    except UserError:  # nothing was ever launched, or signatures that cannot be read
+        return None
+
+
+def _print_diagnosis(row: Mapping[str, Any]) -> None:
+    """Below the table, where runs are named: the lines of the log that say why it ended."""
+    diagnosis = row.get("diagnosis")
+    if not diagnosis:
+        return
+    from runherd.diagnose.evidencelines import few
+    from runherd.lifecycle.diagnosing import command_for
+
+    print(f"\n{row['run_id']}: {diagnosis['class']}: {diagnosis['summary']}")
+    for text in few(diagnosis, indent=2):
+        print(f"  {text}")
+    print(f"  more: {command_for(row['run_id'])}")
+
+
 def _waiting(layout: Layout, run: RunPlan) -> str | None:
     """What the run waits for, or is warned of, when that is the last thing its ledger says."""
     from runherd import ledger
@@ -180,6 +208,8 @@ def _print_status(
         for r in rows
     ]  # fmt: skip
     print(table(["run", "stage", "priority", "state", "attempts", "time", "result and notes"], shown))
+    for row in rows:
+        _print_diagnosis(row)
     print()
     for g in gates:
         print(f"gate {g['stage']}: {gate_words(g)}")

@@ -1,12 +1,12 @@
-"""A diagnosis as a page to read, and the few lines of it that stand below another command's line."""
+"""A diagnosis as a page to read."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runherd.diagnose.checks import NOT_CHECKED
+from runherd.diagnose.evidencelines import evidence_lines, place, shown
 
 CHANGES = 12  #: that are shown; all stand in diagnosis.json
 VALUE_CHARS = 60  #: of a changed value
@@ -34,33 +34,6 @@ def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> st
     return "\n".join(lines)
 
 
-def evidence_lines(record: Mapping[str, Any], most: int | None = None, width: int | None = None) -> list[str]:
-    """The evidence as `file:line: text`, each line of the log once, the first cause among `most`; cut to `width`."""
-    rows = list({(row["file"], row.get("line"), row["text"]): row for row in record.get("evidence") or ()}.values())
-    if most is not None and len(rows) > most:
-        cause = [row for row in rows if row["text"] == record.get("first_cause")][:1]
-        rows = [row for row in rows if row in [*cause, *[r for r in rows if r not in cause][: most - len(cause)]]]
-    said = [f"{_place(row)}: {row['text']}" for row in rows]
-    return [text if width is None or len(text) <= width else f"{text[: width - 1]}…" for text in said]
-
-
-def shown(path: str) -> str:
-    """A path as a person types it here: relative where it lies below the working directory."""
-    try:
-        below = os.path.relpath(path)
-    except (OSError, ValueError):
-        return path
-    return path if below.startswith("..") or not os.path.isabs(path) else below
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    """`file:line`; of a line that is counted from the end, how far from there."""
-    file, line = shown(row["file"]), row.get("line")
-    if not line:
-        return file
-    return f"{file}:{line}" if line > 0 else f"{file} (line {-line} from the end)"
-
-
 def _cause(record: Mapping[str, Any]) -> Iterator[str]:
     """The first cause with its position, what was raised, and where in the user's own code."""
     first = record.get("first_cause")
@@ -68,7 +41,7 @@ def _cause(record: Mapping[str, Any]) -> Iterator[str]:
         return
     at = next((row for row in record["evidence"] if row["text"] == first), None)
     if first and (at is not None or first != record["summary"]):
-        yield f"  first cause: {f'{_place(at)}: ' if at else ''}{first}"
+        yield f"  first cause: {f'{place(at)}: ' if at else ''}{first}"
     exception = record.get("exception")
     if not exception:
         return

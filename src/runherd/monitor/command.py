@@ -140,6 +140,7 @@ def _once(target: Target, memory_path: str, args: argparse.Namespace, several: b
         import json
 
         told = looks.as_json(target, seen.evidence, seen.judgement, seen.memory)
+        told["diagnosis"] = _diagnosis(target, seen)
         _say(json.dumps({**told, **({"act": seen.acted.text} if seen.acted else {})}, ensure_ascii=False))
     else:
         _say("\n".join(_lines(target, seen, args, several)))
@@ -184,12 +185,42 @@ def _lines(target: Target, seen: Seen, args: argparse.Namespace, several: bool) 
     if judgement.state == "COMPLETE":
         lines.append("Validate before declaring success: runherd validate " + _validated(target, args))
     elif judgement.state != "HEALTHY":
-        lines += explained(judgement)
+        lines += explained(judgement) + _why_it_ended(target, seen)
     signs = looks.signs_of(target, seen.evidence, seen.memory)
     lines += sign_lines({k: v for k, v in signs.items() if v not in judgement.sentence})
     if seen.acted and seen.acted.text:
         lines.append(f"  act:     {seen.acted.text}")
     return lines
+
+
+def _why_it_ended(target: Target, seen: Seen) -> list[str]:
+    """The lines of the log that say why a run ended, and where the whole diagnosis is."""
+    diagnosis = _diagnosis(target, seen)
+    if not diagnosis:
+        return []
+    from runherd.diagnose.evidencelines import few
+
+    told = " ".join(seen.judgement.evidence)
+    fresh = [row for row in diagnosis.get("evidence") or () if row["text"] not in told]
+    lines = [f"  log:     {text}" for text in few({**diagnosis, "evidence": fresh}, indent=11)]
+    if lines and target.folder and seen.judgement.state == "BLOCKED":
+        import shlex
+
+        command = f"runherd diagnose {shlex.quote(target.name)}"
+        lines += [f"  more:    {command}"] if command not in seen.judgement.sentence else []
+    return lines
+
+
+def _diagnosis(target: Target, seen: Seen) -> dict[str, Any] | None:
+    """What is known of a run's end: of one of ours that has ended its own record, which knows more than its log does."""
+    if target.folder is None or seen.judgement.state != "BLOCKED":
+        return seen.evidence.diagnosis
+    from pathlib import Path
+
+    from runherd.files import read_object
+
+    kept = read_object(Path(target.folder) / "diagnosis.json")
+    return kept if kept and kept.get("attempt") in (None, target.attempt) else seen.evidence.diagnosis
 
 
 def _validated(target: Target, args: argparse.Namespace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def _broken(runs: Sequence[Run]) -> list[Step]:
         said = run.diagnosis.summary if run.diagnosis else run.note
         suggestion = run.diagnosis.suggestion if run.diagnosis else ""
         words = f"{run.id} is {run.status.upper()}" + (f": {said}" if said else "")
-        way = suggestion or "Look at its log, mend the cause"
+        way = suggestion or f"runherd diagnose {shlex.quote(run.id)} says what is known: mend the cause"
         said_all = f"{_sentence(words)} {_sentence(way)} Then set its Status to TODO."
         steps.append(Step("bad", said_all, "snakemake", run.anchor))
     return steps

@@ -10,6 +10,7 @@ from pathlib import Path
 from runherd import clock
 from runherd.errors import UserError
 from runherd.files import read_object
+from runherd.lifecycle.diagnosing import command_for
 from runherd.plan.build import Draft, build
 from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.options import Options
@@ -81,7 +82,9 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
     blocked = [r for r in plan.runs if r.ended in ("blocked", "cancelled", "failed")]
     if blocked and not left:
         first = blocked[0].run_id
-        lines.append(f"[runherd] next: mend the cause, set {first} to TODO in {plan.tracker}, run snakemake")
+        lines.append(
+            f"[runherd] next: {command_for(first)} says why; mend the cause, set {first} to TODO in {plan.tracker}, run snakemake"
+        )
     shut = [s.name for s in plan.stages if _is_shut(draft, s.name) and not judged_again_after(plan, s.name)]
     if shut and not blocked and not left:
         lines.append(f"[runherd] next: runherd gate {shlex.quote(shut[0])} says why it is shut and what to look at")
