@@ -14,6 +14,7 @@ from typing import Any
 
 from runherd import locks
 from runherd.errors import fail
+from runherd.words import counted
 
 MIB = 1 << 20
 DRIVER_TIMEOUT_S = 10.0  #: a driver that hangs answers no call at all
@@ -137,13 +138,13 @@ def choose(count: int, allowed: Any = None, memory_mib: int | None = None) -> Ch
     except NoAnswer as e:
         return Choice(count=count, wait_for=str(e))
     if len(known) < count:
-        what = "no NVIDIA driver" if not known else f"only {len(known)} usable GPU(s)"
-        raise fail(f"the run asks for {count} GPU(s), but there is {what} here", value=count)
+        what = "no NVIDIA driver" if not known else f"only {counted(len(known), 'usable GPU')}"
+        raise fail(f"the run asks for {counted(count, 'GPU')}, but there is {what} here", value=count)
     taken = {d.uuid: why for d in known if (why := _taken(d, memory_mib))}
     free = [d for d in known if d.uuid not in taken]
     if len(free) < count:
         busy = "; ".join(f"GPU {d.index}: {taken[d.uuid]}" for d in known if d.uuid in taken)
-        return Choice(count=count, wait_for=f"{count} free GPU(s) of {len(known)} ({busy})")
+        return Choice(count=count, wait_for=f"{counted(count, 'free GPU')} of {len(known)} ({busy})")
     picked = free[:count]
     uuids, files = tuple(d.uuid for d in picked), tuple(lock_file(d) for d in picked)
     return Choice(uuids, files, count, names=tuple(d.name for d in picked))

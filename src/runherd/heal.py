@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runherd.words import counted
+
 #: Ends that were not the run's own doing; bounded by `max_interruptions`, not by the failure bounds.
 INTERRUPTIONS = ("reboot", "shutdown", "preempted", "never_started", "requeued", "host_gone")
 #: Sent by neither us nor a scheduler, they are a person's word to stop.
@@ -146,7 +148,7 @@ def _person_signal(exit: Exit) -> str | None:
 def _interrupted(what: str, past: Sequence[Past], bounds: Bounds) -> End | Resume:
     before = sum(p.cls == "INTERRUPTED" for p in past)
     if before >= bounds.max_interruptions:
-        return End("blocked", "INTERRUPTED", f"interrupted {before + 1} times ({what}): heal.max_interruptions")
+        return End("blocked", "INTERRUPTED", f"interrupted {counted(before + 1, 'time')} ({what}): heal.max_interruptions")
     return Resume(what, "INTERRUPTED", what)
 
 
@@ -160,9 +162,9 @@ def _bounded(
             break
         in_a_row += 1
     if in_a_row >= bounds.max_same_signature:
-        return End("blocked", cls, f"{summary}; the same failure {in_a_row} times in a row")
+        return End("blocked", cls, f"{summary}; the same failure {counted(in_a_row, 'time')} in a row")
     if len(failures) >= bounds.max_restarts:
-        return End("blocked", cls, f"{summary}; {len(failures)} restarts already")
+        return End("blocked", cls, f"{summary}; {counted(len(failures), 'restart')} already")
     if cls == "PROXY_DOWN" and (other := _other_model(operational)):
         return End("blocked", cls, f"{summary}; {other}")
     return Resume(cls.lower(), cls, signature, _delay(cls, bounds), _change(cls, operational))

@@ -14,9 +14,15 @@ def listing(words: Sequence[str], most: int = 8) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def counted(n: int, word: str) -> str:
-    """`1 run`, `3 runs`."""
-    return f"{n} {word}{'' if n == 1 else 's'}"
+def counted(n: float, word: str) -> str:
+    """`1 run`, `3 runs`, `2 processes`; `word` is the singular, regular in English."""
+    ending = "es" if word.endswith(("s", "x", "ch", "sh")) else "s"
+    return f"{n:g} {word}" if n == 1 else f"{n if isinstance(n, int) else f'{n:g}'} {word}{ending}"
+
+
+def form(n: float, one: str, many: str) -> str:
+    """The form of a verb or a word that goes with `n` things: `form(1, "is", "are")`."""
+    return one if n == 1 else many
 
 
 def duration(seconds: float) -> str:

@@ -52,8 +52,8 @@ def test_short_runs_have_taken_something(
     assert (code, lines) == (exitcodes.OK, [
         "[cost] run=R1 wall=0.0020h gpu=0.0020h status=completed usd=0.0040 tokens=3000000+0",
         "[cost] run=R2 wall=0.0010h gpu=0.0020h status=completed usd=0.0010 tokens=3000000+0",
-        "stage M0: 1 runs, 1 attempts: 0.0020 GPU h, 0.0020 h wall clock, 0.0040 USD, 3000000 tokens",
-        "stage M1: 1 runs, 1 attempts: 0.0020 GPU h, 0.0010 h wall clock, 0.0010 USD, 3000000 tokens",
+        "stage M0: 1 run, 1 attempt: 0.0020 GPU h, 0.0020 h wall clock, 0.0040 USD, 3000000 tokens",
+        "stage M1: 1 run, 1 attempt: 0.0020 GPU h, 0.0010 h wall clock, 0.0010 USD, 3000000 tokens",
         "2 runs, 2 attempts: 0.0040 GPU h, 0.0030 h wall clock, 0.0050 USD, 6000000 tokens",
     ])  # fmt: skip
 
@@ -66,7 +66,7 @@ def test_a_limit_stands_beside_its_own_number(
         tmp_path, monkeypatch, capsys, "{gpu_hours: 0.01, usd: 5}", bill("R1", 7200.0, 1, 4.0, 6_000_000)
     )
     assert code == exitcodes.BLOCKED
-    assert lines[-2] == "1 runs, 1 attempts: 2.00 of 0.01 GPU h, 2.00 h wall clock, 4.00 of 5 USD, 6000000 tokens"
+    assert lines[-2] == "1 run, 1 attempt: 2.00 of 0.01 GPU h, 2.00 h wall clock, 4.00 of 5 USD, 6000000 tokens"
     assert lines[-1].startswith("budget: 2.00 of 0.01 GPU hours are spent")
 
 

@@ -221,7 +221,7 @@ def test_jsonl_lines_that_are_no_objects(run: Path) -> None:
     """A list or a number on a line is no item: the result is refused with the lines' numbers."""
     lines = "".join(json.dumps(row) + "\n" for row in [*ITEMS[:2], [1, 2], 42, *ITEMS[2:]])
     got = gather(run, lines)
-    assert not got.complete and got.missing is not None and "2 line(s)" in got.missing and "3, 4" in got.missing
+    assert not got.complete and got.missing is not None and "2 lines" in got.missing and "3, 4" in got.missing
 
 
 def test_an_infinite_verdict_is_none(run: Path) -> None:

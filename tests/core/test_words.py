@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runherd.words import ago, counted, duration, listing, span
+from runherd.words import ago, counted, duration, form, listing, span
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,14 @@ from runherd.words import ago, counted, duration, listing, span
 def test_lists_are_cut_and_counted(words: list[str], said: str) -> None:
     """At most three are named here; what is left out is counted."""
     assert listing(words, 3) == said
+
+
+def test_words_are_in_the_number_of_what_is_counted() -> None:
+    """One run, two processes, a limit that is no whole number; large counts are not cut, and verbs agree."""
     assert (counted(1, "run"), counted(0, "run"), counted(2, "run")) == ("1 run", "0 runs", "2 runs")
+    assert (counted(2, "process"), counted(1.0, "run"), counted(2.5, "run")) == ("2 processes", "1 run", "2.5 runs")
+    assert counted(6_000_000, "token") == "6000000 tokens"
+    assert (form(1, "is", "are"), form(0, "is", "are"), form(3, "is", "are")) == ("is", "are", "are")
 
 
 @pytest.mark.parametrize(

@@ -237,5 +237,5 @@ def test_more_gpus_than_there_are(make: Make) -> None:
     project.snakemake("gate_M0").ok()
     assert project.launches() == {"R001": 1}
     said = project.snakemake().failed().text
-    assert "R002 asks for 2 GPU(s), but this machine has no NVIDIA driver or GPU" in said
+    assert "R002 asks for 2 GPUs, but this machine has no NVIDIA driver or GPU" in said
     assert project.launches() == {"R001": 1} and project.cell("R002") == "TODO"

@@ -63,7 +63,7 @@ def test_three_runs_on_two_devices_one_of_them_a_strangers(live: Make, driver: D
         project.until(lambda r=run_id: noted(project, r), f"{run_id} waits")
         waits = f"GPU 0: held by another run (pid {project.wrapper('A')}); GPU 1: in use by pid 4242, 40000 MiB used"
         assert waits in noted(project, run_id)[0]
-    assert "waiting: 1 free GPU(s) of 2 (GPU 0: held" in status(project, driver)
+    assert "waiting: 1 free GPU of 2 (GPU 0: held" in status(project, driver)
 
     driver.devices(ZERO, ONE)
     nudge(project, "B")
@@ -146,7 +146,7 @@ def test_no_driver_is_one_clear_sentence(live: Make, driver: Driver) -> None:
     argv = [sys.executable, "-m", "runherd.cli.main", "preflight", "--json"]
     done = subprocess.run(argv, cwd=project.root, env=project.environment(), capture_output=True, text=True)
     said = [f["what"] for f in json.loads(done.stdout)["findings"] if f["check"] == "gpu"]
-    assert said == ["A asks for 1 GPU(s), but this machine has no NVIDIA driver or GPU"]
+    assert said == ["A asks for 1 GPU, but this machine has no NVIDIA driver or GPU"]
     project.launch("A", "cpu")
     assert project.ended("A") == ("blocked", "CONFIG") and "no NVIDIA driver" in project.notes("A")
     assert project.ended("cpu") == ("done", "")

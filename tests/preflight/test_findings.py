@@ -13,8 +13,8 @@ def test_alike_findings_are_one() -> None:
             Finding("paths", "A: data does not exist", "A", hint="configs/project.yaml:3"),
             Finding("paths", "B: data does not exist", "B", hint="configs/project.yaml:3"),
             Finding("paths", "C: data does not exist", "C", stops=False, hint="configs/project.yaml:3"),
-            Finding("gpu", "A asks for 2 GPU(s)", "A"),
-            Finding("gpu", "B asks for 2 GPU(s)", "B"),
+            Finding("gpu", "A asks for 2 GPUs", "A"),
+            Finding("gpu", "B asks for 2 GPUs", "B"),
             Finding("disk", "the disk is full"),
             Finding("disk", "the disk is full"),
         ]
@@ -22,7 +22,7 @@ def test_alike_findings_are_one() -> None:
     assert [(f.what, f.runs, f.stops) for f in found] == [
         ("A and B: data does not exist", ("A", "B"), True),
         ("C: data does not exist", ("C",), False),
-        ("A and B: each asks for 2 GPU(s)", ("A", "B"), True),
+        ("A and B: each asks for 2 GPUs", ("A", "B"), True),
         ("the disk is full", (), True),
     ]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from invented_records import NOW, Project
 
+from runherd.report.page import read_page
 from runherd.report.runs import anchor, read_run
 
 
@@ -61,7 +62,26 @@ def test_a_result_with_missing_items_says_of_how_many(tmp_path: Path) -> None:
     """Counts that differ from what was expected are both shown."""
     project = Project(tmp_path)
     project.record("R1", "result", status="done", n_items=850, expected=899)
-    assert read_run(project.layout, {"id": "R1", "status": "DONE"}, NOW).items == "850 of 899"
+    assert read_run(project.layout, {"id": "R1", "status": "DONE"}, NOW).items == "850 of 899 items"
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"),
+    [
+        ({"gpu_seconds": 7.2, "gpu_hours": 0.0}, "0.0020"),
+        ({"gpu_seconds": 4800.0, "gpu_hours": 1.33}, "1.33"),
+        ({"gpu_seconds": 0.0, "gpu_hours": 0.0}, "0.00"),
+        ({"gpu_hours": 0.02}, "0.020"),
+        ({}, "–"),
+    ],
+)
+def test_a_short_run_has_taken_some_gpu_time(tmp_path: Path, cost: dict[str, float], shown: str) -> None:
+    """As `runherd cost` shows it: from the seconds, with digits enough; no GPU is 0.00, no record a dash."""
+    project = Project(tmp_path)
+    project.record("R1", "cost", status="completed", wall_clock_seconds=7.2, **cost)
+    assert read_run(project.layout, {"id": "R1", "status": "DONE"}, NOW).gpu_hours == shown
+    if cost:
+        assert read_page(project.layout, [{"id": "R1", "status": "DONE"}], NOW).gpu_hours == shown
 
 
 def test_attempts_are_those_of_all_generations(tmp_path: Path) -> None:

@@ -251,5 +251,5 @@ def test_budget_stops_new_launches(live: Callable[..., Live]) -> None:
     project = live({"a": does("well"), "b": does("well")}, budget={"runs": 1})
     project.launch("a")
     [(code, said)] = project.launch("b").values()
-    assert code == 4 and "budget: 1 of 1 runs" in said and project.count("b") == 0
+    assert code == 4 and "budget: 1 of 1 run has been launched" in said and project.count("b") == 0
     assert project.cell("a") == "DONE" and project.cell("b") == "TODO"

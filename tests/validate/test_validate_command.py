@@ -151,7 +151,7 @@ def test_a_run_that_validation_blocked_shows_its_numbers(tmp_path: Path, capsys:
     (folder / "result.json").write_text(json.dumps({"status": "blocked", "metrics": {}, "expected": 4}))
     (folder / "items.jsonl").write_text('{"id": 1, "response": "A", "correct": true}\n')
     assert run("R001", "--root", str(tmp_path)) == 1
-    assert "1 items, 4 expected" in capsys.readouterr().out
+    assert "1 item, 4 expected" in capsys.readouterr().out
 
 
 def test_metrics_without_items_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

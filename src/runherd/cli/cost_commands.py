@@ -14,6 +14,7 @@ from runherd.lifecycle import billing
 from runherd.plan.brakes import over_budget
 from runherd.plan.model import Plan, RunPlan
 from runherd.supervise.place import Place
+from runherd.words import counted
 
 
 def add_parsers(sub: Any) -> None:
@@ -85,11 +86,11 @@ def _sum(bills: Sequence[Mapping[str, Any]], budget: Mapping[str, float]) -> str
     usd = [b["usd"] for b in bills if b.get("usd") is not None]
     gpu_hours, wall_hours = (sum(b[k] for b in bills) / 3600 for k in ("gpu_seconds", "wall_clock_seconds"))
     parts = [
-        f"{total['runs_total']} runs, {total['attempts_total']} attempts: "
+        f"{counted(total['runs_total'], 'run')}, {counted(total['attempts_total'], 'attempt')}: "
         f"{cost.amount(gpu_hours)}{_limit(budget, 'gpu_hours')} GPU h",
         f"{cost.amount(wall_hours)} h wall clock",
         f"{cost.amount(sum(usd))}{_limit(budget, 'usd')} USD" if usd else "",
-        f"{total['tokens_total']} tokens" if total["tokens_total"] else "",
+        counted(total["tokens_total"], "token") if total["tokens_total"] else "",
         f"{total['legacy_runs']} from log times" if total["legacy_runs"] else "",
     ]
     return ", ".join(filter(None, parts))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd import exitcodes
+from runherd.words import counted
 
 
 def add_parsers(sub: Any) -> None:
@@ -34,7 +35,7 @@ def init_repository(args: argparse.Namespace) -> int:
         _say(words.planned(file))
     _say(["", *(f"stays as it is: {path}" for path in proposal.kept)] if proposal.kept else [])
     if proposal.files:
-        answer = _agreed(args, f"Write {len(proposal.files)} file(s)?")
+        answer = _agreed(args, f"Write {counted(len(proposal.files), 'file')}?")
         if answer is not None:
             return answer
         written, left = writing.write(found.root, proposal.files)

@@ -128,6 +128,7 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
         "note": (ended.note if ended else "; ".join(filter(None, [still, waiting]))) or None,
         "seconds": bill["wall_clock_seconds"] if bill else None,
         "gpu_hours": bill["gpu_hours"] if bill else None,
+        "gpu_seconds": bill["gpu_seconds"] if bill else None,
         "supervised": locks.is_held(layout.supervisor_lock(run.run_id)) if h and h.active else None,
         "cell_due": bool(h and h.ended and not h.final_cell_written),
         "line": run.line,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runherd import exitcodes
 from runherd.errors import Problem, UserError, did_you_mean, fail
+from runherd.words import counted
 
 if TYPE_CHECKING:
     from runherd.tracker import Document, Row
@@ -82,7 +83,7 @@ def check_command(arguments: argparse.Namespace) -> int:
 
 
 def _report(document: Document) -> list[str]:
-    lines = [f"{document.path}: {len(document.rows)} run{'' if len(document.rows) == 1 else 's'}"]
+    lines = [f"{document.path}: {counted(len(document.rows), 'run')}"]
     lines += _table([_columns(row) for row in document.rows])
     counts: dict[str, int] = {}
     for row in document.rows:

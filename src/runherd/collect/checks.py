@@ -10,6 +10,7 @@ from typing import Any
 from runherd.collect.findings import Finding
 from runherd.collect.reading import Reading, Request
 from runherd.collect.recorder import Recorder
+from runherd.words import counted, form
 
 CLOCKS_APART_S = 60.0  #: so far the clocks of two machines may differ
 LAST_STEP = "last_step"  #: `collect.options` key: the step that the curve must reach
@@ -34,25 +35,26 @@ def short_curve(recorder: Recorder, request: Request) -> str | None:
 
 
 def findings(
-    reading: Reading, recorder: Recorder, spec_data: Mapping[str, Any], request: Request, *, counted: bool
+    reading: Reading, recorder: Recorder, spec_data: Mapping[str, Any], request: Request, *, is_counted: bool
 ) -> list[Finding]:
-    """Return what is to be told of any result; `counted` tells that the number of its items was checked."""
+    """Return what is to be told of any result; `is_counted` tells that the number of its items was checked."""
     out = _other_model(reading.model or recorder.model, spec_data)
     if len(recorder.models) > 1:
         names = ", ".join(recorder.models)
         text = f"the items are from {len(recorder.models)} models: {names}"
         out.append(Finding("mixed_models", "WARN", text, {"models": recorder.models}))
     if recorder.repeated:
-        text = f"{recorder.repeated} point(s) of the curve come at a step that was passed before"
+        comes = form(recorder.repeated, "comes", "come")
+        text = f"{counted(recorder.repeated, 'point')} of the curve {comes} at a step that was passed before"
         out.append(Finding("repeated_steps", "WARN", text, {"count": recorder.repeated}))
-    if not reading.end_mark and not counted and request.option(LAST_STEP) is None and reading.missing is None:
+    if not reading.end_mark and not is_counted and request.option(LAST_STEP) is None and reading.missing is None:
         out.append(_no_end(reading, recorder))
     return out
 
 
 def _no_end(reading: Reading, recorder: Recorder) -> Finding:
     if recorder.n_items:
-        reach, ask = f"{recorder.n_items} items are there", "expected"
+        reach, ask = f"{counted(recorder.n_items, 'item')} {form(recorder.n_items, 'is', 'are')} there", "expected"
     else:
         reach, ask = f"it reaches step {recorder.last_step}", f"collect.options.{LAST_STEP}"
     text = f"{_name(reading)} has no mark at its end: {reach}; {ask} would have it checked"

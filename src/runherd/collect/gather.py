@@ -13,6 +13,7 @@ from runherd.collect import checks, formats, search
 from runherd.collect.findings import Finding
 from runherd.collect.reading import Number, Reading, Request
 from runherd.collect.recorder import Recorder
+from runherd.words import counted, form
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,14 @@ def _facts(
     if missing is None and not n_items and not reading.metrics and not recorder.n_points:
         missing = "the result holds neither metrics nor items"
     if missing is None and expected and n_items is not None and n_items < expected:
-        missing = f"{n_items} of {expected} items are there"
+        missing = f"{n_items} of {counted(expected, 'item')} {form(expected, 'is', 'are')} there"
     if missing is None:
         missing = checks.short_curve(recorder, request)
     metrics = dict(reading.metrics)
     told = {part for name in metrics for part in name.split("/")}
     if recorder.judged and not told & {"accuracy", "acc"}:
         metrics["accuracy"] = recorder.right / recorder.n_items
-    findings += checks.findings(reading, recorder, spec_data, request, counted=bool(expected))
+    findings += checks.findings(reading, recorder, spec_data, request, is_counted=bool(expected))
     items, curve = recorder.commit()
     return Collected(
         metrics=metrics,

@@ -11,6 +11,7 @@ from runherd.collect.findings import Finding
 from runherd.collect.items import ID_KEYS, RESPONSE_KEYS, normal
 from runherd.collect.jsonstream import REPLACED, NanCounter, finite, loads, strict_loads
 from runherd.collect.reading import Reading, Request, Sink, not_finite, not_utf8
+from runherd.words import counted, form
 
 BATCH_BYTES = 1 << 18
 
@@ -91,8 +92,8 @@ def _tell_bad(reading: Reading, path: Path, bad: list[int], lines: int) -> None:
         reading.missing = f"{path.name} is not whole: its last line ({lines}) is cut"
     else:
         shown = ", ".join(map(str, bad[:5]))
-        reading.missing = f"{path.name} has {len(bad)} line(s) that are not JSON: {shown}"
-        text = f"{len(bad)} line(s) are not JSON"
+        reading.missing = f"{path.name} has {counted(len(bad), 'line')} that {form(len(bad), 'is', 'are')} not JSON: {shown}"
+        text = f"{counted(len(bad), 'line')} {form(len(bad), 'is', 'are')} not JSON"
         reading.findings.append(Finding("bad_lines", "FAIL", text, {"lines": bad[:20], "count": len(bad)}))
 
 

@@ -15,6 +15,7 @@ from runherd.collect.findings import Finding
 from runherd.collect.formats_common import ours
 from runherd.collect.jsonstream import finite
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
+from runherd.words import counted
 
 Point = dict[str, Number]
 _NAME = re.compile(r"[^\s,;|]+(?: [^\s,;|]+)*")
@@ -85,7 +86,7 @@ def _rows(path: Path, reading: Reading) -> tuple[list[Point], str | None]:
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):
             reading.findings.append(
-                Finding("bad_lines", "WARN", f"{path.name}:{number} has {len(row)} cells")
+                Finding("bad_lines", "WARN", f"{path.name}:{number} has {counted(len(row), 'cell')}")
             )
             continue
         point: Point = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from runherd.collect.findings import Finding
+from runherd.words import counted, form
 
 Number = float | int | None
 
@@ -72,11 +73,11 @@ Reader = Callable[[Path, Request, Sink], Reading]
 
 def not_utf8(count: int) -> Finding:
     """The finding for bytes that are text in another encoding."""
-    text = f"{count} place(s) are not UTF-8 and cannot be read: is the file in another encoding?"
+    text = f"{counted(count, 'place')} {form(count, 'is', 'are')} not UTF-8 and cannot be read: is the file in another encoding?"
     return Finding("not_utf8", "WARN", text, {"count": count})
 
 
 def not_finite(count: int) -> Finding:
     """The finding for NaN and infinity tokens that became null."""
-    text = f"{count} value(s) are NaN or infinite and are recorded as null"
+    text = f"{counted(count, 'value')} {form(count, 'is', 'are')} NaN or infinite and recorded as null"
     return Finding("not_finite", "WARN", text, {"count": count})

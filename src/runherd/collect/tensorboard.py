@@ -18,6 +18,7 @@ from runherd.collect.formats_common import ours
 from runherd.collect.jsonstream import finite
 from runherd.collect.protowire import Malformed, fields, float32, float64, signed, text
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
+from runherd.words import counted, form
 
 MAX_RECORD = 1 << 28
 CHECKED = 1 << 20  #: a longer message, which holds pictures and the like, is not checked by its sum: that takes 0.2 s a MiB
@@ -219,7 +220,7 @@ def read(path: Path, request: Request, sink: Sink) -> Reading:
     if odd:
         reading.findings.append(not_finite(odd))
     if back:
-        said = f"{back} value(s) come at a step that was passed before; the later value of a step counts"
+        said = f"{counted(back, 'value')} {form(back, 'comes', 'come')} at a step that was passed before; the later value of a step counts"
         reading.findings.append(Finding("repeated_steps", "WARN", said, {"count": back}))
     steps: dict[int, dict[str, Number]] = {}
     for tag, series in _named(loaded, _base(loaded, path)).items():

@@ -19,6 +19,7 @@ from runherd.config import layerfiles
 from runherd.config.merge import Layer
 from runherd.errors import Problem, UserError
 from runherd.files import Layout, encode_id, read_object, relative_to_root, write_json
+from runherd.words import form
 
 #: Folders that may hold our configuration, first match wins (for a repo whose `configs/` is its own).
 CONFIG_DIRS = ("configs", "runherd-configs")
@@ -178,7 +179,7 @@ def _build(
     paths = {**_PATHS, **(data.get("paths") or {}), **{k: v for k, v in given.items() if k in _PATHS}}
     unknown = sorted(set(given) - set(_PATHS) - {"plan", "criteria"})
     if unknown:
-        raise UserError(Problem(f"unknown override(s) of the project: {', '.join(unknown)}"))
+        raise UserError(Problem(f"unknown {form(len(unknown), 'override', 'overrides')} of the project: {', '.join(unknown)}"))
     stages = data.get("stages")
     return ProjectConfig(
         root=root,

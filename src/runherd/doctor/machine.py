@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runherd.doctor.finding import Check, Level
+from runherd.words import counted
 
 LOW_DISK_MIB = 2048  #: below this a checkpoint of middling size may not fit
 #: File systems on which locks and mtimes of several hosts meet.
@@ -88,7 +89,7 @@ def gpus() -> Iterator[Check]:
         )
         return
     free = ", ".join(f"{d.index}: {d.name}, {d.memory_total_mib - d.memory_used_mib} MiB free" for d in found)
-    yield Check("gpu", Level.OK, f"{len(found)} GPU(s): {free}")
+    yield Check("gpu", Level.OK, f"{counted(len(found), 'GPU')}: {free}")
 
 
 def disk(root: Path) -> Iterator[Check]:

@@ -14,6 +14,7 @@ from runherd.errors import UserError
 from runherd.files import Layout, decode_id
 from runherd.history import History
 from runherd.supervise.place import Place
+from runherd.words import counted
 
 
 def workflow(root: Path) -> Iterator[Check]:
@@ -61,7 +62,7 @@ def tracker(config: ProjectConfig) -> Iterator[Check]:
         yield Check("tracker", Level.FAIL, str(e), "runherd init --tracker FILE")
         return
     counts = Counter(r.status.name for r in document.rows)
-    said = f"{config.tracker}: {len(document.rows)} runs ({', '.join(f'{n} {s}' for s, n in counts.items())})"
+    said = f"{config.tracker}: {counted(len(document.rows), 'run')} ({', '.join(f'{n} {s}' for s, n in counts.items())})"
     yield Check("tracker", Level.OK if document.rows else Level.FAIL, said)
     if not os.access(config.root / config.tracker, os.W_OK):
         yield Check("tracker", Level.FAIL, f"{config.tracker} cannot be written", "chmod u+w it")
@@ -70,7 +71,7 @@ def tracker(config: ProjectConfig) -> Iterator[Check]:
         shown = "; ".join(f"{r.id} (line {r.line}): {r.readonly}" for r in fixed[:5])
         more = f"; and {len(fixed) - 5} more" if len(fixed) > 5 else ""
         check = f"runherd tracker check {config.tracker}"
-        yield Check("tracker", Level.WARN, f"{len(fixed)} row(s) will not be written: {shown}{more}", check)
+        yield Check("tracker", Level.WARN, f"{counted(len(fixed), 'row')} will not be written: {shown}{more}", check)
 
 
 def git(config: ProjectConfig) -> Iterator[Check]:

@@ -10,6 +10,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import RunEvidence
 from runherd.gates.sameness import check_same, check_sides, provenance_notes
 from runherd.gates.usable import Direction, check_unit, direction, find_runs, metrics_of
+from runherd.words import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,6 +118,6 @@ def _check_seeds(arm: Arm, wanted: int | None) -> None:
         )
     if wanted is not None and len(arm.runs) < wanted:
         raise CannotJudge(
-            f"{arm.label} has {len(arm.runs)} seed(s), and the criterion asks for {wanted}",
+            f"{arm.label} has {counted(len(arm.runs), 'seed')}, and the criterion asks for {wanted}",
             action="run more seeds",
         )

@@ -11,7 +11,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.items import Shared
 from runherd.gates.over_seeds import seed_test
 from runherd.gates.sentences import signed
-from runherd.words import counted
+from runherd.words import counted, form
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,9 +166,8 @@ def _item_assumptions(shared: Shared) -> list[dict[str, Any]]:
             {"name": "items independent", "holds": None, "detail": "no group is given: taken as independent"}
         )
     if shared.nulls:
-        found.append(
-            {"name": "every item answered", "holds": False, "detail": f"{shared.nulls} nulls count as 0"}
-        )
+        detail = f"{counted(shared.nulls, 'null')} {form(shared.nulls, 'counts', 'count')} as 0"
+        found.append({"name": "every item answered", "holds": False, "detail": detail})
     return found
 
 

@@ -8,6 +8,7 @@ from runherd.gates.arms import Arms
 from runherd.gates.compared import Compared
 from runherd.gates.context import CannotJudge, Context
 from runherd.gates.sentences import number
+from runherd.words import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,9 +27,9 @@ def seed_test(arms: Arms, entry: Any) -> dict[str, Any]:
     if arms.seeds_paired and entry.pair_on != "none":
         gains = arms.direction.sign * (a - b)
         p = None if constant(gains, float(np.abs(a).max())) else paired_t(gains).p
-        return {"name": "paired t test", "units": f"{gains.size} shared seeds", "p": p}
+        return {"name": "paired t test", "units": counted(gains.size, "shared seed"), "p": p}
     spread = not (constant(a) and constant(b))
-    units = f"{a.size} and {b.size} seeds"
+    units = f"{a.size} and {counted(b.size, 'seed')}"
     return {"name": "Welch's t test", "units": units, "p": welch(a, b).p if spread else None}
 
 
@@ -70,7 +71,7 @@ def _paired_seeds(arms: Arms, level: float) -> Compared:
     se, df = standard_error(gains)
     test = {
         "name": found.name,
-        "units": f"{gains.size} shared seeds",
+        "units": counted(gains.size, "shared seed"),
         "why": "pair_on: seeds",
         "t": found.statistic,
     }
@@ -102,7 +103,7 @@ def _unpaired_seeds(arms: Arms, entry: Any, level: float, context: Context) -> C
         name, extra = ("exact " if exact else "") + "permutation test", {"p_welch": found.p, "exact": exact}
     test = {
         "name": name,
-        "units": f"{a.size} and {b.size} seeds",
+        "units": f"{a.size} and {counted(b.size, 'seed')}",
         "why": "no shared items: seeds are the units",
     }
     return Compared(
@@ -127,6 +128,6 @@ def _normality(values: NDArray[np.float64], label: str = "differences") -> dict[
 
     name = f"{label}: normal over seeds"
     if values.size < 3 or constant(values):
-        return {"name": name, "holds": None, "detail": f"{values.size} values, not checked"}
+        return {"name": name, "holds": None, "detail": f"{counted(values.size, 'value')}, not checked"}
     p = float(stats.shapiro(values).pvalue)
     return {"name": name, "holds": p >= 0.01, "detail": f"Shapiro-Wilk p = {p:.3g}"}

@@ -20,6 +20,7 @@ from runherd.gates.stats.power import (
 )
 from runherd.gates.stats.student import normal_quantile
 from runherd.gates.usable import metric_of
+from runherd.words import counted
 
 POWER = 0.8
 ASSUMED_DISCORDANCE = 0.2
@@ -40,7 +41,7 @@ class PlannedPower:
     warning: str | None
 
     def sentence(self) -> str:
-        size = f"{self.seeds[0]} and {self.seeds[1]} seeds" + (f", {self.items} items" if self.items else "")
+        size = f"{self.seeds[0]} and {counted(self.seeds[1], 'seed')}" + (f", {counted(self.items, 'item')}" if self.items else "")
         if self.detectable is None:
             return f"{self.stage} {self.name}: {size}: {self.basis}"
         found = (
@@ -165,7 +166,7 @@ def _warning(
         return None
     more = ""
     if items is not None and share is not None and margin < share:
-        more = f"; about {sample_size_of_answers(margin, share, alpha, POWER)} items would do"
+        more = f"; about {counted(sample_size_of_answers(margin, share, alpha, POWER), 'item')} would do"
     missed = "smaller than that, so a true gain of that size may well be missed"
     return f"the margin {given(margin)} is {missed}{more}"
 

@@ -22,6 +22,7 @@ from runherd.gates.evidence import RunEvidence, sha256_of
 from runherd.gates.sameness import check_same
 from runherd.gates.sentences import number
 from runherd.gates.usable import check_unit, find_runs, metrics_of
+from runherd.words import counted
 
 SCHEMA = 1
 ROUNDING = 1e-9  #: slack in units of the metric, so that 0.646 - 0.626 counts as 0.02
@@ -75,7 +76,7 @@ def measure(entry: Any, context: Context, now: str) -> BaselineVariance:
     runs = find_runs(context, entry.baseline)
     if len(runs) < 2:
         raise CannotJudge(
-            f"the study {entry.study} has {len(runs)} run of its baseline, and its noise needs two or more",
+            f"the study {entry.study} has {counted(len(runs), 'run')} of its baseline, and its noise needs two or more",
             action="run the baseline again with the same code and configuration",
         )
     check_same(f"the baseline of {entry.study}", runs)

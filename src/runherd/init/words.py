@@ -9,7 +9,7 @@ from runherd.init import rows
 from runherd.init.planning import Planned, Proposal
 from runherd.init.survey import Survey
 from runherd.plan import stages
-from runherd.words import listing
+from runherd.words import counted, listing
 
 if TYPE_CHECKING:
     from runherd.tracker import Row
@@ -25,7 +25,7 @@ def understood(survey: Survey, proposal: Proposal) -> list[str]:
         lines.append(f"  also found, not used: {', '.join(survey.others)} (choose one: --tracker FILE)")
     if survey.plan:
         lines.append(f"  plan: {survey.plan}")
-    lines.append(f"  {len(found)} runs: {_counted(r.status.name for r in found)}")
+    lines.append(f"  {counted(len(found), 'run')}: {_counted(r.status.name for r in found)}")
     lines.append(f"  stages: {_counted(r.stage or stages.UNNAMED for r in found)}")
     lines.append(f"  priority: {_counted(r.priority.name for r in found)}")
     before = [r for r in found if r.status.name in ("DONE", "RUNNING")]

@@ -9,7 +9,7 @@ from typing import Any
 
 from runherd.cost import amount
 from runherd.plan.summary import Summary
-from runherd.words import listing
+from runherd.words import counted, form, listing
 
 #: Ends that say nothing about the next run.
 NOT_A_FAILURE = ("", "CANCELLED", "STOPPED_BY_PERSON", "NEED_FAILED", "DRYRUN_FAILED", "VALIDATION")
@@ -48,7 +48,7 @@ def over_budget(
         return f"budget: {amount(usd)} of {limit:g} USD are spent{more}: no further launch"
     limit = budget.get("runs")
     if limit is not None and len(costs) >= limit:
-        return f"budget: {len(costs)} of {limit:g} runs have been launched: no further launch"
+        return f"budget: {len(costs)} of {counted(limit, 'run')} {form(limit, 'has', 'have')} been launched: no further launch"
     return None
 
 

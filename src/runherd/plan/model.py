@@ -8,6 +8,7 @@ from typing import Any
 
 from runherd.errors import each_once, fail
 from runherd.files import encode_id
+from runherd.words import counted
 
 SCHEMA = 1
 PUBLISHED = ("result", "validation", "cost")  #: records of which results/<id>/ holds copies
@@ -157,7 +158,7 @@ def refuse_broken(plan: Plan, targets: Iterable[str]) -> None:
     found = broken(plan, targets)
     if found:
         said = "\n".join(each_once((r.run_id, r.problem or "") for r in found))
-        raise fail(f"{len(found)} run(s) cannot be launched; nothing is launched.\n{said}")
+        raise fail(f"{counted(len(found), 'run')} cannot be launched; nothing is launched.\n{said}")
 
 
 def judged_again_after(plan: Plan, stage: str) -> list[str]:

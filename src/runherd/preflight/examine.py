@@ -21,6 +21,7 @@ from runherd.preflight import conformance, drift, environment, guarded_endpoints
 from runherd.preflight.findings import Finding, merged
 from runherd.steps.dry_run import cannot_be_small
 from runherd.supervise.place import Place
+from runherd.words import counted
 
 
 def examine(plan: Plan) -> list[Finding]:
@@ -63,10 +64,10 @@ def _of_run(
         yield Finding("command", run.problem, run.run_id)
         return
     if run.gpus > gpus_here and not plan.cluster:
-        have = f"{gpus_here} GPU(s)" if gpus_here else "no NVIDIA driver or GPU"
+        have = counted(gpus_here, "GPU") if gpus_here else "no NVIDIA driver or GPU"
         but = silent or f"this machine has {have}"
         yield Finding(
-            "gpu", f"{run.run_id} asks for {run.gpus} GPU(s), but {but}", run.run_id, hint="CPU runs go on without"
+            "gpu", f"{run.run_id} asks for {counted(run.gpus, 'GPU')}, but {but}", run.run_id, hint="CPU runs go on without"
         )
     spec = specs.get(run.run_id)
     if spec is None:
@@ -236,7 +237,7 @@ def _plan_document(document: Path, root: Path, *, stops: bool) -> Iterator[Findi
     for found in plan_against_head(document.read_text(errors="replace"), repository):
         yield Finding("plan", f"{name}:{found.line}: {found.message}", stops=stops, hint=found.hint)
     if commits := repository.commits_since(name):
-        text = f"{len(commits)} commit(s) since {name} last changed; the newest: {commits[0]}"
+        text = f"{counted(len(commits), 'commit')} since {name} last changed; the newest: {commits[0]}"
         yield Finding("plan", text, stops=False)
 
 

@@ -12,6 +12,7 @@ from runherd.errors import did_you_mean
 from runherd.preflight.plan_text import CREATED, ENDINGS, PlanFinding, PlanLine
 from runherd.preflight.repository import Repository
 from runherd.preflight.symbols import Index, Klass, Signature
+from runherd.words import counted
 
 _CLAIM = re.compile(
     r"^(?:(?P<word>async def|def|class)\s+)?"
@@ -208,7 +209,7 @@ def _misfit(claim: _Claim, given: tuple[list[str | None], list[str]], signature:
             if name not in signature.names:
                 return f"it has no parameter `{name}`"
     if not signature.args and len(positional) > signature.positional:
-        return f"it takes {signature.positional} positional argument(s)"
+        return f"it takes {counted(signature.positional, 'positional argument')}"
     names = [name for name in positional if name]
     if names and len(names) == len(positional) and any(name in signature.names for name in names):
         # Written like a signature: every name is then a claim.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runherd.cost import amount
 from runherd.files import Layout
 from runherd.report import plain
 from runherd.report.advice import Step, next_steps
@@ -76,7 +77,7 @@ def read_page(
         counts=_counts(runs),
         total=len(runs),
         wall=plain.duration(sum(run.wall_s for run in runs) or None),
-        gpu_hours=f"{sum(run.gpu_h for run in runs):.2f}",
+        gpu_hours=amount(sum(run.gpu_h for run in runs)),
         steps=next_steps(stages),
         broken=tuple(run for run in runs if run.diagnosis),
     )

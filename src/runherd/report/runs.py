@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runherd.cost import amount
 from runherd.files import Layout
 from runherd.report import plain
 from runherd.report.curves import Curve, read_curve, sparkline
+from runherd.words import form
 
 #: Tone (how it is coloured) and sign (for readers who see no colour) of every word for a run.
 STATUSES = {
@@ -110,7 +112,7 @@ def read_run(layout: Layout, row: Mapping[str, Any], now: str | None, *, curve: 
     metrics = tuple((name, plain.said(value)) for name, value in values.items())
     drawn = read_curve(layout.run_dir(run_id) / "curve.jsonl") if curve and run_id else None
     wall = _wall(cost, status, now)
-    gpu = plain.finite(cost.get("gpu_hours"))
+    gpu = _gpu_hours(cost)
     diagnosis = _diagnosis(records["diagnosis"]) if status in ("failed", "blocked", "cancelled") else None
     return Run(
         id=run_id,
@@ -133,7 +135,7 @@ def read_run(layout: Layout, row: Mapping[str, Any], now: str | None, *, curve: 
         attempts=_attempts(result, cost),
         wall=plain.duration(wall),
         wall_s=wall or 0.0,
-        gpu_hours="–" if gpu is None else f"{gpu:.2f}",
+        gpu_hours="–" if gpu is None else amount(gpu),
         gpu_h=gpu or 0.0,
         note=_note(row, status, result, diagnosis),
         seed=plain.line(result.get("seed")),
@@ -194,7 +196,9 @@ def _items(result: Mapping[str, Any]) -> str:
     n, expected = plain.finite(result.get("n_items")), plain.finite(result.get("expected"))
     if n is None:
         return ""
-    return f"{n:,.0f}" if expected is None or expected == n else f"{n:,.0f} of {expected:,.0f}"
+    if expected is None or expected == n:
+        return f"{n:,.0f} {form(n, 'item', 'items')}"
+    return f"{n:,.0f} of {expected:,.0f} {form(expected, 'item', 'items')}"
 
 
 def _findings(validation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -205,6 +209,12 @@ def _findings(validation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple
         if message and (pair := (plain.line(fields.get("level")).upper(), message)) not in found:
             found.append(pair)
     return tuple(found)
+
+
+def _gpu_hours(cost: Mapping[str, Any]) -> float | None:
+    """From the seconds, as the hours of a short run are rounded to nothing."""
+    seconds = plain.finite(cost.get("gpu_seconds"))
+    return plain.finite(cost.get("gpu_hours")) if seconds is None else seconds / 3600
 
 
 def _attempts(result: Mapping[str, Any], cost: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runherd import __version__
+from runherd import __version__, words
 from runherd.files import Layout, write_atomic
 from runherd.report.markdown import code_span, escape
 
@@ -58,6 +58,8 @@ def _environment(*, html: bool) -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["counted"] = words.counted
+    environment.filters["form"] = words.form
     environment.filters["code"] = _code
     environment.filters["ticks"] = _ticks
     return environment

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.files import read_object, write_json
+from runherd.words import counted, form
 
 #: Items of each benchmark when no limit is given, and its task types.
 SIZES = {"ovo": 581, "rtv": 140, "lv": 100, "video-mme": 100}
@@ -37,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
     evaluation.resume()
     said = " ".join(f"{key} {value}" for key, value in evaluation.config.items())
-    done = f"{len(evaluation.items)} of {evaluation.total} items are done"
+    done = f"{len(evaluation.items)} of {counted(evaluation.total, 'item')} {form(evaluation.total, 'is', 'are')} done"
     print(f"[mock] no model is called; {said}; {done}", flush=True)
     for number in range(len(evaluation.items), evaluation.total):
         if stop:

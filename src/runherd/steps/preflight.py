@@ -14,6 +14,7 @@ from runherd.files import Layout, write_json
 from runherd.plan import store
 from runherd.preflight.examine import examine
 from runherd.steps import job
+from runherd.words import counted
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,6 +36,6 @@ def main(argv: Sequence[str]) -> int:
     if any(f.stops for f in findings):
         return exitcodes.USAGE
     if not args.json:
-        print(f"[preflight] ok: {sum(r.live for r in plan.runs)} run(s) asked for")
+        print(f"[preflight] ok: {counted(sum(r.live for r in plan.runs), 'run')} asked for")
     job.stamp(args.mark)
     return exitcodes.OK

@@ -27,6 +27,7 @@ from runherd.supervise.idlewrapper import IdleWrapper
 from runherd.supervise.place import Place
 from runherd.supervise.shortstep import CRASHED, ShortStep
 from runherd.supervise.waiting import Left, Waiting
+from runherd.words import counted
 
 STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours that crashed, before it is given up
 UNSETTLED_PAUSE_S = STEP_PAUSES_S[2]  #: a step that judges and crashes again after so long will always crash
@@ -269,7 +270,7 @@ class Supervisor:
             self.place.record(facts.exit_event(self.place, last, lost))
         plan = facts.command(self.place, number)
         if left := processes.tree(str(plan.get("token", ""))):
-            self.say(h.gen, f"ended with its program: {len(left)} process(es) that it had left in the background")
+            self.say(h.gen, f"ended with its program: {counted(len(left), 'process')} that it had left in the background")
             program.end(self.place, number, plan)
         program.remove_groups(self.place, number)
         self.step("settle", str(number))

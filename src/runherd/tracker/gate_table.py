@@ -22,6 +22,7 @@ from runherd.tracker.reading import Reading, decode, interpret, no_collection, r
 from runherd.tracker.scan import Table
 from runherd.tracker.storage import Refused, rewrite
 from runherd.tracker.vocabulary import parse_status
+from runherd.words import counted
 
 _GATE = re.compile(r"(?<![^\W_])(?:gates?|go ?/ ?no[- ]?go|criteri\w+)(?![^\W_])|关卡|门|判据|portão|critério", re.I)
 _VERDICT = re.compile(
@@ -197,7 +198,7 @@ def _rows(table: Table, column: int, stage: str) -> Iterator[_Place]:
         if not names_stage(row.cells[0], stage):
             continue
         if len(row.cells) != width:
-            why = f"the row has {len(row.cells)} cells, its header {width}"
+            why = f"the row has {counted(len(row.cells), 'cell')}, its header {width}"
             yield _Place(row.line, (0, 0), "", True, why)
         else:
             yield _Place(row.line, row.span(column), row.cells[column], True)

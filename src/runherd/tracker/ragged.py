@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runherd.tracker.cells import inner, split_protected
 from runherd.tracker.scan import RawRow, Scan
 from runherd.tracker.vocabulary import is_priority_word, is_status_word
+from runherd.words import counted
 
 if TYPE_CHECKING:
     from runherd.tracker.classify import RunTable
@@ -28,7 +29,7 @@ def align(raw: RawRow, table: RunTable, scan: Scan) -> str | None:
         if _anchored(raw.cells, table.roles, need_status=True):
             return None  # only cells after the status are missing; those cannot be written
         raw.cells = _realigned_for_reading(raw.cells, width, table.roles)
-        return f"ragged: the row has {have} cells, its header {width}"
+        return f"ragged: the row has {counted(have, 'cell')}, its header {width}"
     line = scan.text[raw.offset : scan.starts[raw.line] + len(scan.lines[raw.line])].rstrip()
     cells, _ = inner(split_protected("|" + line))
     if len(cells) == width and _anchored(cells, table.roles):
@@ -36,7 +37,7 @@ def align(raw: RawRow, table: RunTable, scan: Scan) -> str | None:
         return None
     ways = _ways(raw.cells, width, table.roles)
     if len(ways) != 1:
-        return f"ragged: the row has {have} cells, its header {width}"
+        return f"ragged: the row has {counted(have, 'cell')}, its header {width}"
     raw.cells, raw.sure = ways[0]
     return None
 

@@ -19,6 +19,7 @@ from runherd.tracker.legend import read_legend
 from runherd.tracker.model import Document, Priority, Row, Status
 from runherd.tracker.scan import RawRow, Scan, scan
 from runherd.tracker.vocabulary import parse_priority, parse_status
+from runherd.words import counted
 
 Span = tuple[int, int]
 
@@ -136,7 +137,7 @@ def _table_sites(reading: Reading, table: RunTable) -> None:
         readonly = reason
         if len(raw.cells) != width:
             readonly = ragged.align(raw, table, reading.scan) or readonly
-            why = readonly or f"the row has {len(raw.as_split or raw.cells)} cells, its header {width}"
+            why = readonly or f"the row has {counted(len(raw.as_split or raw.cells), 'cell')}, its header {width}"
             reading.problems.append((raw.line, why, "write as many cells as the header has; a pipe is \\|"))
         cells = raw.cells
         run_id = plain_id(cells[column]) if column < len(cells) else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from runherd.collect.findings import Finding
 from runherd.validate.logcounts import LogCounts
+from runherd.words import counted, form
 
 SHOWN = ("calls", "rate_limited", "forbidden", "retries", "given_up", "nulls", "content_policy")
 
@@ -30,11 +31,11 @@ def findings(guard: Mapping[str, Any]) -> list[Finding]:
     found = []
     items, lost = (guard.get("program") or {}).get("items", 0), guard.get("given_up") or 0
     if lost:
-        text = f"{lost} of {items} call(s) were given up after all retries"
+        text = f"{lost} of {counted(items, 'call')} {form(lost, 'was', 'were')} given up after all retries"
         found.append(Finding("given_up", "WARN", text, {"count": lost, "items": items}))
     cut = guard.get("broken_streams") or 0
     if cut:
-        found.append(Finding("broken_streams", "WARN", f"{cut} stream(s) broke off within an answer", {"count": cut}))
+        found.append(Finding("broken_streams", "WARN", f"{counted(cut, 'stream')} broke off within an answer", {"count": cut}))
     endpoints: Mapping[str, Any] = guard.get("endpoints") or {}
     odd = {name: e["malformed"] for name, e in endpoints.items() if e.get("malformed")}
     if odd:

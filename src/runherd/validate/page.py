@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runherd.validate.verdict import Validation
+from runherd.words import counted
 
 
 def page(validation: Validation, form: str) -> str:
@@ -37,7 +38,7 @@ def page(validation: Validation, form: str) -> str:
 def _reached(row: dict[str, Any]) -> str:
     """How many of a task type's items are right, or how many there are where nobody judged them."""
     if row["correct"] is None:
-        return f"{row['items']} items, not judged"
+        return f"{counted(row['items'], 'item')}, not judged"
     accuracy = "" if row["accuracy"] is None else f" ({100 * row['accuracy']:.1f}%)"
     return f"{row['correct']}/{row['valid']}{accuracy}"
 

@@ -11,6 +11,7 @@ from runherd.collect.findings import Finding
 from runherd.validate.logcounts import LogCounts
 from runherd.validate.settings import Settings
 from runherd.validate.tally import Tally
+from runherd.words import counted, form
 
 ALIKE_FROM = 20  # fewer items than this may all be right or all be wrong by chance
 
@@ -42,22 +43,21 @@ def count(f: Facts) -> Finding | None:
         return Finding("count", "INFO", text, {"items": 0, "expected": f.expected})
     numbers = {"items": n, "expected": f.expected}
     if n < f.expected:
-        return Finding(
-            "count", "FAIL", f"{n} items, {f.expected} expected: {f.expected - n} are missing", numbers
-        )
-    return Finding("count", "WARN", f"{n} items, {f.expected} expected: {n - f.expected} too many", numbers)
+        missing = f"{f.expected - n} {form(f.expected - n, 'is', 'are')} missing"
+        return Finding("count", "FAIL", f"{counted(n, 'item')}, {f.expected} expected: {missing}", numbers)
+    return Finding("count", "WARN", f"{counted(n, 'item')}, {f.expected} expected: {n - f.expected} too many", numbers)
 
 
 def duplicates(f: Facts) -> Finding | None:
     n = f.tally.duplicates()
-    return Finding("duplicates", "FAIL", f"{n} item(s) repeat an id", {"count": n}) if n else None
+    return Finding("duplicates", "FAIL", f"{counted(n, 'item')} {form(n, 'repeats', 'repeat')} an id", {"count": n}) if n else None
 
 
 def missing_ids(f: Facts) -> Finding | None:
     n = f.tally.no_id
     if not n or n == f.tally.total:
         return None  # a file without ids at all is a form of its own
-    return Finding("missing_ids", "WARN", f"{n} of {f.tally.total} items have no id", {"count": n})
+    return Finding("missing_ids", "WARN", f"{n} of {counted(f.tally.total, 'item')} {form(n, 'has', 'have')} no id", {"count": n})
 
 
 def nulls(f: Facts) -> Finding | None:
@@ -131,7 +131,7 @@ def leak(f: Facts) -> Finding | None:
         parts.append(
             f"{t.leak_off} with {settings.field} off {settings.reference} by more than {settings.tolerance}"
         )
-    text = f"data leak: of {t.leak_checked} items that must be cut off, " + " and ".join(parts)
+    text = f"data leak: of {counted(t.leak_checked, 'item')} that must be cut off, " + " and ".join(parts)
     return Finding(
         "leak", "CRITICAL", text, {"missing": t.leak_missing, "off": t.leak_off, "ids": t.leak_examples}
     )
@@ -143,7 +143,10 @@ def leak_unchecked(f: Facts) -> Finding | None:
     if settings is None:
         return None
     absent = sorted(settings.task_types - t.tasks.keys())
-    parts = [f"{t.leak_unknown} of {t.leak_checked} items have no {settings.reference} as a number"] if t.leak_unknown else []
+    parts = []
+    if t.leak_unknown:
+        unknown = f"{t.leak_unknown} of {counted(t.leak_checked, 'item')} {form(t.leak_unknown, 'has', 'have')}"
+        parts.append(f"{unknown} no {settings.reference} as a number")
     if absent:
         parts.append(f"no item has the task type {', '.join(absent)}")
     if not parts:
@@ -183,18 +186,18 @@ def rate_limited(f: Facts) -> Finding | None:
         return None
     if calls < n:
         level = "WARN" if n >= MANY_LIMITED else "INFO"
-        text = f"{n} rate-limited call(s) in the log, which does not say of how many"
+        text = f"{counted(n, 'rate-limited call')} in the log, which does not say of how many"
         return Finding("rate_limited", level, text, {"count": n, "calls": None})
     share = n / calls
     level = "WARN" if share > f.settings.rate_limited_warn else "INFO"
-    text = f"{n} rate-limited call(s) {f.log.source}, {_percent(share)} of {calls}"
+    text = f"{counted(n, 'rate-limited call')} {f.log.source}, {_percent(share)} of {calls}"
     return Finding("rate_limited", level, text, {"count": n, "calls": calls})
 
 
 def content_policy(f: Facts) -> Finding | None:
     n = f.log.content_policy
     return (
-        Finding("content_policy", "INFO", f"{n} content-policy line(s) {f.log.source}", {"count": n})
+        Finding("content_policy", "INFO", f"{counted(n, 'content-policy line')} {f.log.source}", {"count": n})
         if n
         else None
     )
@@ -203,7 +206,7 @@ def content_policy(f: Facts) -> Finding | None:
 def stale_cache(f: Facts) -> Finding | None:
     n = f.log.stale_cache
     return (
-        Finding("stale_cache", "WARN", f"{n} stale-cache warning(s) in the log", {"count": n}) if n else None
+        Finding("stale_cache", "WARN", f"{counted(n, 'stale-cache warning')} in the log", {"count": n}) if n else None
     )
 
 

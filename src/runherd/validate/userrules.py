@@ -14,6 +14,7 @@ from typing import Any
 
 from runherd.collect.findings import LEVELS, Finding
 from runherd.errors import fail
+from runherd.words import counted, form
 
 RETURNED = "a list of (level, message), the level one of " + ", ".join(LEVELS)
 
@@ -90,11 +91,12 @@ class _ItemRule:
     def findings(self) -> list[Finding]:
         out, rule = [], self._rule
         if self._hits and self._hits / self._total > float(rule.get("max_rate") or 0):
-            text = rule.get("message") or f"{self._hits} of {self._total} items match {rule['item']}"
+            fit = form(self._hits, "matches", "match")
+            text = rule.get("message") or f"{self._hits} of {counted(self._total, 'item')} {fit} {rule['item']}"
             out.append(_finding(rule, text, {"count": self._hits, "ids": self._examples}))
         if self._failed:
             level = "FAIL" if self._failed == self._total else "WARN"
-            text = f"{rule['item']} cannot be computed on {self._failed} of {self._total} items: {self._why}"
+            text = f"{rule['item']} cannot be computed on {self._failed} of {counted(self._total, 'item')}: {self._why}"
             out.append(Finding(rule["name"], level, text, {"count": self._failed, "ids": self._failures}))
         return out
 

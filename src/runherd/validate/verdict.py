@@ -170,7 +170,7 @@ class _Both:
         self.tally.finish()
         self.record.n_items = self.tally.total
         empty = not self.tally.total and self.record.last_step is None
-        return [] if empty else checks.findings(reading, self.record, {}, request, counted=bool(expected))
+        return [] if empty else checks.findings(reading, self.record, {}, request, is_counted=bool(expected))
 
 
 def _judge(

@@ -15,7 +15,7 @@ from runherd.plan.build import Draft, build
 from runherd.plan.model import Plan, RunPlan, judged_again_after
 from runherd.plan.options import Options
 from runherd.supervise.place import Place
-from runherd.words import listing
+from runherd.words import counted, listing
 
 SENTENCE_CHARS = 220  #: the whole sentence stands in gates/<stage>.json and in the report
 
@@ -110,7 +110,7 @@ def summary(plan: Plan) -> str:
     """One line: how many runs stand how."""
     count = Counter(state(r) for r in plan.runs)
     order = ("done", "running", "todo", "blocked", "cancelled", "failed", "skipped", "foreign", "unknown")
-    return f"{len(plan.runs)} runs: " + ", ".join(f"{count[s]} {s}" for s in order if count[s])
+    return f"{counted(len(plan.runs), 'run')}: " + ", ".join(f"{count[s]} {s}" for s in order if count[s])
 
 
 def state(run: RunPlan) -> str:

@@ -10,7 +10,7 @@ from runherd.gates.context import CannotJudge, Context
 from runherd.gates.evidence import evidence_files
 from runherd.gates.kinds.claim_holds import interval_json
 from runherd.gates.outcome import INCONCLUSIVE, PASS, Check, worst
-from runherd.words import listing
+from runherd.words import counted, listing
 
 
 def check(entry: Any, context: Context) -> Check:
@@ -34,7 +34,7 @@ def check(entry: Any, context: Context) -> Check:
         word,
         _sentence(entry, outcomes, decisions),
         numbers={part: _numbers(part, c, decisions, adjusted) for part, c in outcomes.items()},
-        test={"name": "one comparison per removal", "correction": f"Holm over {len(outcomes)} removal(s)"},
+        test={"name": "one comparison per removal", "correction": f"Holm over {counted(len(outcomes), 'removal')}"},
         interval={part: interval_json(c) for part, c in known.items()} or None,
         effect={part: c.effect for part, c in known.items()} or None,
         n={"removals": len(outcomes)},

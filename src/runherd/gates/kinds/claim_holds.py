@@ -34,7 +34,7 @@ def check(entry: Any, context: Context) -> Check:
             **compared.test,
             "p": compared.p,
             "p_adjusted": adjusted,
-            "correction": f"Holm over {claims} claim(s)",
+            "correction": f"Holm over {counted(claims, 'claim')}",
         },
         interval=interval_json(compared),
         effect=compared.effect,

@@ -14,6 +14,7 @@ from runherd.gates.outcome import FAIL, PASS, Check, Word, worst
 from runherd.gates.sentences import number, p_value
 from runherd.gates.stats.trend import block_medians, trend
 from runherd.gates.usable import find_runs
+from runherd.words import counted
 
 ENDS = 0.2  #: share of the curve whose median is its first and its last level
 
@@ -53,7 +54,7 @@ def _judge_curve(run: RunEvidence, entry: Any, alpha: float) -> tuple[Word, str,
         )
     if len(values) < entry.min_points or len(set(steps)) < 2:
         raise CannotJudge(
-            f"{run.run_id} has {len(values)} points of {entry.metric}, and {entry.min_points} are needed"
+            f"{run.run_id} has {counted(len(values), 'point')} of {entry.metric}, and {entry.min_points} are needed"
         )
     return _judge_values(run.run_id, steps, values, entry, alpha)
 
