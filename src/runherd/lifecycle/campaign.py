@@ -16,7 +16,7 @@ from runherd import exitcodes, locks
 from runherd.config.walltime import FormulaError
 from runherd.config.walltime import seconds as wall_time_s
 from runherd.errors import UserError, fail
-from runherd.files import Layout
+from runherd.files import Layout, decode_id
 from runherd.history import History
 from runherd.lifecycle.billing import bill
 from runherd.lifecycle.frozen import spec_data
@@ -29,12 +29,12 @@ LOCK_WAIT_S = 600.0  #: a decision takes about a second; many may stand in line
 
 
 @contextmanager
-def deciding(layout: Layout, plan: Plan) -> Iterator[None]:
+def deciding(layout: Layout, budget: Mapping[str, float]) -> Iterator[None]:
     """Hold the campaign's lock from the look at the budget until the launch stands in its ledger.
 
     Nothing is locked where no budget is set. Raises `UserError` (needs a person) when the lock is not to be had.
     """
-    if not plan.budget:
+    if not budget:
         yield
         return
     path = layout.budget_lock()
@@ -63,6 +63,17 @@ def braked(layout: Layout, plan: Plan, data: Mapping[str, Any]) -> str | None:
         costs, promised = _spent_and_promised(layout, summaries)
         found = brakes.over_budget(costs, plan.budget, most(data), promised)
     return found
+
+
+def over_budget(layout: Layout, budget: Mapping[str, float], data: Mapping[str, Any]) -> str | None:
+    """Why a run that needs no tracker row is not launched: the budget, against all runs that have a record here."""
+    folder = layout.root / layout.runs
+    if not budget or not folder.is_dir():
+        return None
+    index = Index(layout)
+    ids = [decode_id(name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]
+    costs, promised = _spent_and_promised(layout, {run_id: index.get(run_id) for run_id in ids})
+    return brakes.over_budget(costs, budget, most(data), promised)
 
 
 def _spent_and_promised(

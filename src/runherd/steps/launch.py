@@ -147,7 +147,7 @@ def _open(place: Place, plan: Plan, run: RunPlan, gen: int) -> bool:
         raise fail(run.problem or f"{run.run_id} cannot be launched: it is {run.cell}", value=run.run_id)
     if _mode(run) == "resume" and again.collect(place, gen, spec):
         return False
-    with campaign.deciding(place.layout, plan):
+    with campaign.deciding(place.layout, plan.budget):
         stopped = campaign.braked(place.layout, plan, spec.get("data") or {})
         if stopped is None:
             dryrun = read_object(place.layout.record(run.run_id, "dryrun"))

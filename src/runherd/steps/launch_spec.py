@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from runherd import exitcodes, locks
 from runherd.config import ProjectConfig, Spec
+from runherd.errors import fail
 from runherd.files import relative_to_root, write_json
 from runherd.history import History
+from runherd.lifecycle import campaign
 from runherd.lifecycle.request import open_generation
 from runherd.steps import dry_run
 from runherd.steps.launch import wait_for_supervisor
@@ -37,12 +40,12 @@ def launch_spec(
         print(f"{spec.run_id} is done already: {h.ended.result_text}; its record: {_shown(place)}")
         return exitcodes.OK
     record = {**spec.to_json(), "tracker": tracker, "code_root": code_root}
-    _start(place, spec, record)
+    _start(place, spec, record, project.budget)
     print(f"[launch] {spec.run_id}: {_shown(place)}; Ctrl-C ends the waiting, not the run", flush=True)
     try:
         while not _over(h := place.history()):
             if not wait_for_supervisor(place):
-                _start(place, spec, record)
+                _start(place, spec, record, project.budget)
     except KeyboardInterrupt:
         print(f"\n{spec.run_id} goes on; look after it with: runherd monitor {place.dir}", file=sys.stderr)
         return exitcodes.RUNNING
@@ -63,8 +66,11 @@ def _over(h: History) -> bool:
     return h.ended is not None and h.final_cell_written
 
 
-def _start(place: Place, spec: Spec, record: dict[str, Any]) -> None:
-    """Under the supervisor lock: open a generation where one is due, and start a supervisor."""
+def _start(place: Place, spec: Spec, record: dict[str, Any], budget: Mapping[str, float]) -> None:
+    """Under the supervisor lock: open a generation where one is due, and start a supervisor.
+
+    Raises `UserError` (blocked) where the budget is spent.
+    """
     fd = locks.try_lock(place.layout.supervisor_lock(spec.run_id))
     if fd is None:
         return
@@ -74,7 +80,15 @@ def _start(place: Place, spec: Spec, record: dict[str, Any]) -> None:
             mode = "first" if h.gen == 0 else "resume"
             if h.requested is not None and h.requested.identity != spec.identity:
                 mode = "rerun"
-            open_generation(place, h.gen + 1, mode, record)
+            with campaign.deciding(place.layout, budget):
+                stopped = campaign.over_budget(place.layout, budget, spec.data)
+                if stopped is None:
+                    open_generation(place, h.gen + 1, mode, record)
+            if stopped is not None:
+                raise fail(
+                    f"{spec.run_id} is not launched: {stopped}", hint="raise `budget:` in configs/project.yaml",
+                    exit_code=exitcodes.BLOCKED,
+                )  # fmt: skip
         start_supervisor(place, fd)
     finally:
         os.close(fd)
