@@ -200,7 +200,7 @@ def test_whole_script(files: tuple[Path, Path]) -> None:
         "--expected",
         "140",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=log.parent)
     assert done.returncode == 0 and done.stdout.startswith("[Monitor] HEALTHY")
     heavy = (
         "yaml",

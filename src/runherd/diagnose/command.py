@@ -113,10 +113,16 @@ def exit_facts(text: str | None) -> dict[str, Any]:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    """What the project here sets for every run, and more signatures before its own."""
+    from runherd.monitor.settings import of_project
+
     for name in args.signatures:
         if not os.path.isfile(name):
             raise fail("there is no such file", where="--signatures", value=name)
-    return {"monitor": {"signatures": args.signatures}} if args.signatures else {}
+    section = of_project(str(args.root)).get("monitor") or {}
+    named = section.get("signatures") or ()
+    own = [named] if isinstance(named, str) else list(named)
+    return {"monitor": {**section, "signatures": [*args.signatures, *own]}}
 
 
 def _read(name: str, root: Path) -> list[Line]:

@@ -67,8 +67,10 @@ class Do:
     final: bool = False  #: nor will it be, whatever the caller says later
 
 
-def decide(judgement: Judgement, asked: Asked, known: Known, past: Sequence[heal.Past]) -> Nothing | Refuse | Do:
-    """Decide about a run that is not ours; `past` are the restarts so far, oldest first."""
+def decide(
+    judgement: Judgement, asked: Asked, known: Known, past: Sequence[heal.Past], bounds: heal.Bounds | None = None
+) -> Nothing | Refuse | Do:
+    """Decide about a run that is not ours; `past` are the restarts so far, oldest first; no `bounds`: as they ship."""
     action = judgement.action
     if action in ("none", "finish", "warn"):
         return Nothing()
@@ -84,7 +86,7 @@ def decide(judgement: Judgement, asked: Asked, known: Known, past: Sequence[heal
     unsafe = _not_surely_it(known) if stop else _not_surely_gone(known, judgement)
     if unsafe is not None:
         return Refuse(unsafe)
-    after = _after(judgement, stop, past)
+    after = _after(judgement, stop, past, bounds or heal.Bounds())
     if isinstance(after, heal.End):
         return Do(True, None, after.why, True) if stop else Refuse(f"not started again: {after.why}")
     if not asked.restart:
@@ -92,8 +94,10 @@ def decide(judgement: Judgement, asked: Asked, known: Known, past: Sequence[heal
     return Do(stop, after, "")
 
 
-def _after(judgement: Judgement, stop: bool, past: Sequence[heal.Past]) -> heal.End | heal.Resume:
-    """The same policy as for runs of ours, with its bounds as they ship."""
+def _after(
+    judgement: Judgement, stop: bool, past: Sequence[heal.Past], bounds: heal.Bounds
+) -> heal.End | heal.Resume:
+    """The same policy as for runs of ours."""
     if not stop and judgement.action not in (*RESUMES, "resume"):
         return heal.End("blocked", judgement.state, judgement.sentence)
     cause = CAUSES.get(judgement.state) if stop else None
@@ -104,7 +108,7 @@ def _after(judgement: Judgement, stop: bool, past: Sequence[heal.Past]) -> heal.
     if judgement.state != "DEAD" and not stop:
         helps = judgement.restart_can_help is not False
         failure = heal.Failure(judgement.state, judgement.signature or "", judgement.sentence, helps)
-    return heal.after_exit(exit_, failure, past, heal.Bounds(), {})
+    return heal.after_exit(exit_, failure, past, bounds, {})
 
 
 def _not_surely_it(known: Known) -> str | None:

@@ -107,7 +107,12 @@ def on_foreign(
     if memory.get("stopped") and not known.alive:
         return Acted(f"it was stopped and is not started again: {memory['stopped']}", exitcodes.BLOCKED)
     past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]
-    decision = act.decide(judgement, act.Asked(stop, restart is not None), known, past)
+    healing = target.spec.get("heal") or {}
+    decision = act.decide(
+        judgement, act.Asked(stop, restart is not None), known, past, heal.Bounds.from_config(healing)
+    )
+    if isinstance(decision, act.Do) and healing.get("enabled") is False:
+        return Acted("nothing was done: this project says heal.enabled: false", exitcodes.NEEDS_PERSON)
     if isinstance(decision, act.Nothing):
         return Acted(decision.why)
     if isinstance(decision, act.Refuse):

@@ -12,6 +12,10 @@ from typing import Any
 from runherd.monitor import memory as memories
 from runherd.monitor import progressfiles
 from runherd.monitor.observe import Target, limits_of
+from runherd.monitor.settings import of_project
+
+#: Options that say of a run that is not ours what the record of one of ours tells by itself.
+NOT_OF_OURS = ("checkpoint", "expected", "gpu", "stale", "pid_start", "restart")
 
 
 def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
@@ -22,7 +26,10 @@ def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
     if args.wandb:
         found = [(replace(target, wandb=args.wandb, wandb_always=True), path) for target, path in found]
     only_wandb = not runs and args.wandb not in (None, "auto")
-    if foreign or args.log or args.screen or args.tmux or args.pid or only_wandb:
+    is_foreign = bool(foreign or args.log or args.screen or args.tmux or args.pid or only_wandb)
+    if runs and not is_foreign:
+        _refuse_what_is_known(args, runs)
+    if is_foreign:
         found.append(_foreign(args, foreign))
     if not found:
         from runherd.errors import fail
@@ -30,6 +37,19 @@ def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
         hint = "runherd monitor R001, or runherd monitor RESULT.json --log LOG --expected N; all runs: runherd status"
         raise fail("nothing to look at", hint=hint)
     return found
+
+
+def _refuse_what_is_known(args: argparse.Namespace, runs: list[str]) -> None:
+    """Raise `UserError` for an option that would be ignored, as all targets are runs of ours."""
+    given = next((name for name in NOT_OF_OURS if getattr(args, name) not in (None, [])), None)
+    if given is None:
+        return
+    from runherd.errors import fail
+
+    option = f"--{given.replace('_', '-')}"
+    keys = {"checkpoint": "output.checkpoint", "expected": "expected", "gpu": "execution.gpus", "stale": "monitor.stale_s"}
+    told = f"its configuration says it: {keys[given]}" if given in keys else "its record says it"
+    raise fail(f"this option is for runs that are not ours; {runs[0]} is one of ours", where=option, allowed=told)
 
 
 def _is_file_name(what: str) -> bool:
@@ -89,7 +109,9 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         terminals.keep(shown.text, kept)
         logs.append(kept)
         alive = shown.alive if pid is None else None
-    limits = limits_of({"monitor": {"stale_s": args.stale}} if args.stale else {})
+    spec = of_project(args.root)
+    section = {**(spec.get("monitor") or {}), **({"stale_s": args.stale} if args.stale else {})}
+    spec = {**spec, "monitor": section} if section else spec
     name = (
         os.path.basename(files[0])
         if files
@@ -108,7 +130,10 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         gpus=tuple(args.gpu.split(",")) if args.gpu else (),
         wandb=args.wandb,
         wandb_always=bool(args.wandb),
-        limits=limits,
+        spec=spec,
+        limits=limits_of(spec),
+        endpoint=section.get("endpoint"),
+        progress=section.get("progress"),
     )
     return target, memory
 

@@ -1,0 +1,88 @@
+"""What the project in a folder sets for every run, for runs that it did not launch: `monitor:`, `heal:`, `validate:`.
+
+A run that is not ours has no row and no file of its own. What holds for it is
+`_defaults/global.yaml` and the pattern `"*"` of project.yaml. They are parsed
+once per change and kept in the user's cache, since a look must be quick.
+"""
+
+# os functions keep the start short
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+SECTIONS = ("monitor", "heal", "validate")
+FOLDERS = ("configs", "runherd-configs")
+FILES = ("project.yaml", "_defaults/global.yaml")
+
+
+def of_project(root: str) -> dict[str, Any]:
+    """Return the sections; none where no project lies in `root`. Raises `UserError` for settings that are wrong."""
+    files = [p for folder in FOLDERS for name in FILES if os.path.isfile(p := os.path.join(os.path.abspath(root), folder, name))]
+    if not files:
+        return {}
+    from runherd import __version__
+    from runherd.monitor.memory import foreign_path
+
+    key = [__version__, *([p, *_stamp(p)] for p in files)]
+    place = foreign_path("settings", *files)
+    kept = _read(place)
+    if kept is not None and kept.get("key") == key and isinstance(kept.get("sections"), dict):
+        return dict(kept["sections"])
+    sections = _resolved(root)
+    _keep(place, {"key": key, "sections": sections})
+    return sections
+
+
+def _resolved(root: str) -> dict[str, Any]:
+    from pathlib import Path
+
+    from runherd.config import RowInput, load_project
+    from runherd.config.check import model_problems
+    from runherd.config.resolve import merged
+    from runherd.config.schema import RunSettings
+    from runherd.errors import UserError
+
+    folded, layers, problems = merged(load_project(Path(root)), RowInput("*"))
+    found = {name: folded.data[name] for name in SECTIONS if isinstance(folded.data.get(name), dict)}
+    wrong = [*problems, *model_problems(RunSettings, found, layers)]
+    if wrong:
+        raise UserError(wrong)
+    return _with_paths(found, root)
+
+
+def _with_paths(sections: dict[str, Any], root: str) -> dict[str, Any]:
+    """The user's own signatures are named from the project's folder on."""
+    named = (sections.get("monitor") or {}).get("signatures")
+    if not named:
+        return sections
+    files = [named] if isinstance(named, str) else list(named)
+    return {**sections, "monitor": {**sections["monitor"], "signatures": [os.path.join(os.path.abspath(root), f) for f in files]}}
+
+
+def _stamp(path: str) -> list[int]:
+    stat = os.stat(path)
+    return [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, "rb") as f:
+            found = json.loads(f.read())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _keep(path: str, value: dict[str, Any]) -> None:
+    """Write it in one step; a folder that cannot be written costs only time."""
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(part, "w") as f:
+            f.write(json.dumps(value))
+        os.replace(part, path)
+    except (OSError, ValueError, TypeError):
+        return
