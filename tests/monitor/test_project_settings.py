@@ -16,7 +16,12 @@ from runherd.monitor import settings
 
 GLOBAL = "heal: {oom_wait_s: 7}\nmonitor: {stale_s: 50}\n"
 PROJECT = 'patterns:\n  "*":\n    monitor: {stale_s: 40, signatures: mine.yaml}\n  "R*":\n    monitor: {stale_s: 30}\n'
-MEMORY = 'step 3/9\nTraceback (most recent call last):\n  File "/x/a.py", line 3, in f\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n'
+MEMORY = """\
+step 3/9
+Traceback (most recent call last):
+  File "/x/a.py", line 3, in f
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
+"""
 GONE = "4194303"  #: above the largest pid that the kernel gives by itself
 
 Said = tuple[int, str, str]
