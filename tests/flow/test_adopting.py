@@ -51,7 +51,13 @@ def test_a_finished_run_is_adopted_by_its_result_and_counts(make: Make) -> None:
     project.snakemake().ok()
     assert project.passed("M0") and project.launches() == {}
     assert project.record("R001", "result")["metrics"] == {"loss": 0.25, "accuracy": 0.9}
-    assert runherd(project, "adopt", "R001", "--result", str(result)).returncode == 2  # it is ours already
+    refused = runherd(project, "adopt", "R001", "--result", str(result))
+    assert refused.returncode == 2 and "with --again replaces it" in refused.stderr
+    write_result(result, metrics={"loss": 0.125})
+    assert runherd(project, "adopt", "R001", "--result", str(result), "--again").returncode == 0
+    assert project.record("R001", "result")["metrics"] == {"loss": 0.125}
+    old = project.root / "runs" / ".archive" / "R001.1" / "result.json"
+    assert json.loads(old.read_text())["metrics"] == {"loss": 0.25, "accuracy": 0.9}
 
 
 def test_an_incomplete_result_is_not_adopted_as_done(make: Make) -> None:
@@ -61,6 +67,36 @@ def test_an_incomplete_result_is_not_adopted_as_done(make: Make) -> None:
     said = runherd(project, "adopt", "R001", "--result", "half.json")
     assert said.returncode == 4, said.stdout + said.stderr
     assert project.cell("R001") == "BLOCKED"
+    write_result(project.root / "half.json")
+    said = runherd(project, "adopt", "R001", "--result", "half.json")  # it has been completed
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert project.cell("R001") == "DONE" and "then set TODO" not in project.notes("R001")
+    assert [(e["gen"], e["reason"]) for e in project.kinds("R001", "requested")] == [(1, "adopt"), (2, "adopt")]
+    project.snakemake().ok()
+    assert project.passed("M0") and project.launches() == {}
+
+
+def test_a_run_of_ours_that_was_blocked_is_adopted_alive(make: Make) -> None:
+    """A person goes on by hand after a bug of ours: the row takes that process over as a new generation; at work it is refused."""
+    project = make([Row("R001")])
+    project.ask("R001", "bug")
+    project.snakemake().failed()
+    (project.root / "theirs.py").write_text(THEIRS)
+    with (project.root / "by hand.log").open("w") as log:
+        theirs = subprocess.Popen([sys.executable, "theirs.py", "works"], cwd=project.root, stdout=log)
+    args = ("adopt", "R001", "--pid", str(theirs.pid), "--log", "by hand.log", "--result", "theirs.json")
+    said = runherd(project, *args)
+    assert said.returncode == 3, said.stdout + said.stderr
+    assert project.cell("R001") == "RUNNING" and "ValueError" not in project.notes("R001")
+    again = runherd(project, *args)
+    assert again.returncode == 2 and "R001 is at work by a record of ours" in again.stderr
+    (project.control / "go").touch()
+    theirs.wait(30)
+    project.until(lambda: project.cell("R001") == "DONE", "the adopted run is DONE")
+    assert "step 2/2" in project.log("R001", 2) and "ValueError" in project.log("R001", 1)
+    assert [a["reason"] for a in project.record("R001", "cost")["attempts"]] == ["first", "adopt"]
+    project.snakemake().ok()
+    assert project.passed("M0") and project.launches() == {"R001": 1}
 
 
 def test_a_living_run_is_adopted_and_watched_to_its_end(make: Make) -> None:

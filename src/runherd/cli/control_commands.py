@@ -51,6 +51,7 @@ def add_parsers(sub: Any) -> None:
     adopt.add_argument("--log", type=Path, help="its log, for a run that is still alive")
     adopt.add_argument("--pid", type=int, help="its process, for a run that is still alive")
     adopt.add_argument("--screen", metavar="NAME", help="the screen session that it runs in: its process, and its log")
+    adopt.add_argument("--again", action="store_true", help="also where the row is DONE by a record of ours, which is archived")
     add_tracker_option(adopt)
     adopt.set_defaults(func=adopt_run)
     check = sub.add_parser("preflight", help="check machine, paths, configuration and plan; launches nothing")
@@ -251,7 +252,7 @@ def adopt_run(args: argparse.Namespace) -> int:
 
     draft = look(args, specs=True)
     run = find_run(draft.plan, args.run)
-    return adopt(draft, run, result=args.result, log=args.log, pid=args.pid, screen=args.screen)
+    return adopt(draft, run, result=args.result, log=args.log, pid=args.pid, screen=args.screen, again=args.again)
 
 
 def rerun_run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from runherd.lifecycle.announce import announce
 from runherd.lifecycle.finish import finish
 from runherd.lifecycle.frozen import put
 from runherd.lifecycle.prepare import SCHEMA
-from runherd.lifecycle.request import open_generation
+from runherd.lifecycle.request import RECORDS, archive, open_generation
 from runherd.lifecycle.settle import settle
 from runherd.monitor.own import SCREEN, screen_log
 from runherd.plan import store
@@ -26,11 +26,17 @@ from runherd.supervise.spawn import start_supervisor
 
 
 def adopt(
-    draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None, screen: str | None = None
+    draft: Draft, run: RunPlan, *, result: Path | None, log: Path | None, pid: int | None, screen: str | None = None,
+    again: bool = False,
 ) -> int:
-    """Take a run over; returns an exit code. Raises `UserError` when it is ours already or cannot be found."""
+    """Take a run over; returns an exit code.
+
+    A run that has ended otherwise than DONE is taken over as a new generation;
+    with `again` also one that is DONE. Raises `UserError` when it is at work,
+    or what is to be adopted cannot be found.
+    """
     place = Place(draft.layout, run.run_id)
-    _refuse_known(place)
+    _refuse_known(place, again)
     if screen is not None and pid is None:
         pid = _program_of(screen)
     for path, what in ((result, "result file"), (log, "log")):
@@ -48,7 +54,7 @@ def adopt(
         who = locks.held_by(draft.layout.supervisor_lock(run.run_id))
         raise fail(f"{run.run_id} is supervised already{who}", hint=f"runherd status {run.run_id}")
     try:
-        _refuse_known(place)  # under the lock now
+        _refuse_known(place, again)  # under the lock now
         doubt = adoptable.doubt(program, log) if program is not None and log is not None else None
         _write_attempt(place, draft, run, result, log, program, screen)
         if program is not None:
@@ -58,7 +64,7 @@ def adopt(
                 print(f"runherd: {run.run_id}: {doubt}", file=sys.stderr)
             print(f"{run.run_id}: adopted, pid {pid}; watched to its end. runherd monitor {run.run_id}")
             return exitcodes.RUNNING
-        settle(place, 1)
+        settle(place, len(place.history().attempts))
         finish(place)
     finally:
         os.close(fd)
@@ -68,12 +74,25 @@ def adopt(
     return exitcodes.OK if ended.status == "done" else exitcodes.BLOCKED
 
 
-def _refuse_known(place: Place) -> None:
-    """Raise `UserError` where the run has a record of ours; that it is planned (a row that says TODO) is none."""
-    h = place.history()
-    if h.gen:
-        state = h.ended.status if h.ended is not None else "at work"
-        raise fail(f"{place.run_id} has a record of ours already", value=state, hint=f"runherd monitor {place.run_id}")
+def _refuse_known(place: Place, again: bool) -> None:
+    """Raise `UserError` where the run is at work, or is DONE by a record of ours and that is not to be replaced."""
+    h, run_id = place.history(), place.run_id
+    if h.active:
+        raise fail(
+            f"{run_id} is at work by a record of ours", value="not ended",
+            hint=f"runherd monitor {run_id} looks at it; runherd cancel {run_id} ends it, and then it can be adopted",
+        )  # fmt: skip
+    if h.ended is not None and h.ended.status == "done" and not again:
+        raise fail(
+            f"{run_id} has a record of ours already", value=f"{h.ended.status} {h.ended.result_text}".rstrip(),
+            hint="the same command with --again replaces it, and archives what it says now",
+        )  # fmt: skip
+    lock = place.layout.program_lock(run_id)
+    if locks.is_held(lock):
+        raise fail(
+            f"an earlier process{locks.held_by(lock)} of {run_id} still lives", where=str(lock),
+            hint="end it, then adopt",
+        )  # fmt: skip
 
 
 def _write_attempt(
@@ -87,9 +106,13 @@ def _write_attempt(
     record = store.spec_record(draft, run.run_id, spec)
     if screen is not None:
         put(record["data"], "monitor.screen", screen)
-    open_generation(place, 1, "adopt", record)
+    h = place.history()
+    gen, number = h.gen + 1, len(h.attempts) + 1
+    if h.gen:
+        archive(place, h.gen, RECORDS)
+    open_generation(place, gen, "adopt", record)
     layout, run_id = place.layout, place.run_id
-    folder = layout.attempt_dir(run_id, 1)
+    folder = layout.attempt_dir(run_id, number)
     folder.mkdir(parents=True, exist_ok=True)
     layout.work_dir(run_id).mkdir(exist_ok=True)
     started = _started(program, result, log)
@@ -97,26 +120,26 @@ def _write_attempt(
     if log is None and screen is not None:
         log = place.dir / SCREEN
         screen_log(str(place.dir), screen, str(log))
-    if log is not None and not layout.log(run_id, 1).exists():
-        layout.log(run_id, 1).symlink_to(_link(layout, log.absolute(), folder))
+    if log is not None and not layout.log(run_id, number).exists():
+        layout.log(run_id, number).symlink_to(_link(layout, log.absolute(), folder))
     write_json(
-        layout.command(run_id, 1),
+        layout.command(run_id, number),
         {
-            "schema": SCHEMA, "run_id": run_id, "attempt": 1, "foreign": True, "token": "", "steps": [],
+            "schema": SCHEMA, "run_id": run_id, "attempt": number, "foreign": True, "token": "", "steps": [],
             "root": str(layout.root),
             "result_path": str(where), "not_before": clock.epoch(started) if program else 0.0,
             "monitor_interval_s": spec.get("monitor.interval_s"), "grace_s": spec.get("execution.grace_s"),
             "wall_time_s": None, "git": None, "host": processes.hostname(),
         },
     )  # fmt: skip
-    place.record(ledger.Launched(1, 1, "adopt", t=started))
+    place.record(ledger.Launched(gen, number, "adopt", t=started))
     if program is not None:
-        write_json(layout.process(run_id, 1), {"program": program.to_json()})
-        facts.remember(place, 1)
-        place.record(ledger.Started(1, 1, program.to_json()))
+        write_json(layout.process(run_id, number), {"program": program.to_json()})
+        facts.remember(place, number)
+        place.record(ledger.Started(gen, number, program.to_json()))
         return
     ended = clock.iso(result.stat().st_mtime) if result else clock.now()
-    place.record(ledger.Exited(1, 1, started_at=started, ended_at=ended, lost="adopted"))
+    place.record(ledger.Exited(gen, number, started_at=started, ended_at=ended, lost="adopted"))
 
 
 def _program_of(screen: str) -> int:

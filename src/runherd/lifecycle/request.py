@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runherd import ledger
@@ -16,6 +16,8 @@ REPLACED = (
     "spec.json", "work", "checkpoint", "steps", "result.json", "validation.json", "diagnosis.json", "items.jsonl",
     "curve.jsonl", "dryrun.json", "monitor.json", "cancel.json",
 )  # fmt: skip
+#: What an adoption replaces: what we say of the run, not what its program wrote.
+RECORDS = ("spec.json", "result.json", "validation.json", "diagnosis.json", "items.jsonl", "curve.jsonl", "monitor.json")
 
 
 def open_generation(place: Place, gen: int, mode: str, spec: Mapping[str, Any]) -> None:
@@ -29,12 +31,13 @@ def open_generation(place: Place, gen: int, mode: str, spec: Mapping[str, Any]) 
     place.record(ledger.Requested(gen, mode, **said))
 
 
-def archive(place: Place, gen: int) -> None:
-    """Move a finished record aside; nothing of it is deleted."""
+def archive(place: Place, gen: int, names: Sequence[str] = REPLACED) -> None:
+    """Move a finished record aside, or these parts of it; nothing of it is deleted."""
     target = place.layout.archive_dir(place.run_id, gen)
     target.mkdir(parents=True, exist_ok=True)
-    declaredplace.archive(place, target / "checkpoint-declared")
-    for name in REPLACED:
+    if "checkpoint" in names:
+        declaredplace.archive(place, target / "checkpoint-declared")
+    for name in names:
         source = place.dir / name
         if source.exists():
             os.replace(source, target / name)
