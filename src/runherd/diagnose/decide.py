@@ -16,11 +16,14 @@ from runherd.diagnose import exits
 from runherd.diagnose.candidates import FROM_OUTSIDE, NEAR_END, REPORT, Ranked, rank_all
 from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
+from runherd.diagnose.exits import Exit
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.peer import told_apart
 from runherd.diagnose.scene import Scene, diverged, look
 from runherd.monitor.progress import RECOVERED
 
+NO_FAILURE = ("HEALTHY", "COMPLETE")
+ASSUMED_CODE = 1  #: of a run whose log tells that it failed, and whose exit nobody saw
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
 _NO_NUMBER = re.compile(
@@ -31,7 +34,15 @@ _NO_NUMBER = re.compile(
 
 def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Cause:
     """Decide why a run with these last lines and this exit ended."""
-    scene = look(lines, exit_facts, catalogue)
+    cause = _decide(look(lines, exit_facts, catalogue))
+    if cause.cls in NO_FAILURE or Exit.of(exit_facts).known:
+        return cause
+    # a failure ended it, so its exit was not clean: with that known, lines of a milder level count too
+    ended = _decide(look(lines, {**exit_facts, "code": ASSUMED_CODE}, catalogue))
+    return cause if ended.cls == "UNKNOWN" else replace(ended, confidence=min(ended.confidence, cause.confidence))
+
+
+def _decide(scene: Scene) -> Cause:
     by_system = _system(scene)
     if by_system:
         return by_system
