@@ -351,7 +351,7 @@ def test_what_was_tried_in_vain_is_the_cause(tmp_path: Path) -> None:
     tried = "attempt 4: 502 Bad Gateway, retrying in 8 s\n"
     gave_up = RAISED.replace("KeyError: 3", "RuntimeError: giving up after 5 attempts")
     assert judge(tmp_path, tried + gave_up).cls == "PROXY_DOWN"
-    assert judge(tmp_path, gave_up).cls == "CODE_BUG"
+    assert judge(tmp_path, gave_up).cls == "UNKNOWN"
 
 
 def test_thread_of_a_tracker_is_not_the_run(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from runherd.diagnose.tracebacks import Frame, Raised
 Rank = tuple[int, int, int]  #: consequence (0 a root), another rank than the report names, position
 Ranked = tuple[Rank, Cause]
 
+GRACE_LINES = 200  #: from the end; so much may a program still print that was told to end
 NEAR_END = 60  #: lines; without a traceback only what stands so near to the end can be its cause
 CONSEQUENCE = 2  #: from this rank on it is what something else led to
 LAUNCHER = 2  #: the order of signatures that only say that something failed
@@ -39,10 +41,11 @@ PLAIN_BUGS = frozenset(
 )
 _REPORTS = re.compile(
     r"(?i)^failed (?:runs?|jobs?|tasks?|trials?|steps?|stages?)\b"
+    r"|\bcheck (?:the )?(?:\w+ )?(?:statements?|logs?|output|messages?)\b.{0,30}\babove|no longer alive"
     r"|see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
     r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
-    r"|\bfailed to (?:run|start|launch|create session|execute)\b|\breturned non-zero\b|^non-zero exit"
+    r"|\bfailed to (?:run|start|launch|create session|execute|load all)\b|\breturned non-zero\b|^non-zero exit"
 )
 _PIPES = re.compile(r"multiprocessing[/\\](?:connection|queues|managers|reduction|popen_\w+)\.py$")
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.
@@ -51,6 +54,7 @@ _GAVE_UP = re.compile(
     r"|\b(?:retries|attempts) (?:exhausted|exceeded|failed)|\bgiv(?:e|ing|en) up\b|^RetryError\["
     r"|\ball (?:\S+ ){0,2}(?:requests|calls|items|samples|workers|endpoints)\b.{0,10}\bfailed|\btoo many (?:errors|failures|failed)"
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
+    r"|\b\d+ (?:consecutive|successive) (?:\S+ )?(?:requests|calls|errors|failures)\b"
 )
 #: Who watches over a program states facts, whatever the level of the line.
 _SUPERVISOR = re.compile(
@@ -70,8 +74,7 @@ def rank_all(scene: Scene) -> list[Ranked]:
     out = [_of_traceback(scene, scene.raised, n) for n in _uncaught(scene)]
     if not out and scene.raised and scene.exit.known and not scene.exit.clean:
         out += _last_word(scene)
-    fatal = [(i, s) for i, s in scene.hits if i not in scene.inside and i > scene.last_progress and s.fatal]
-    out += [((2 * s.order, 1, i), of_signature(s, (i,), 0.9)) for i, s in fatal]
+    out += [((2 * s.order, 0, i), of_signature(s, (i,), 0.9)) for i, s in _fatal(scene)]
     if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
         out += _near_the_end(scene, _near(scene, out))
     return out
@@ -82,6 +85,15 @@ def _uncaught(scene: Scene) -> Iterator[int]:
         followed = n + 1 < len(scene.raised) and scene.raised[n + 1].chained
         if not followed and not scene.recovered(raised):
             yield n
+
+
+def _fatal(scene: Scene) -> Iterator[tuple[int, Signature]]:
+    """Yield what only a process that ends writes, or who ends it: a scheduler gives it some time to go on."""
+    failed = scene.exit.known and not scene.exit.clean
+    for i, signature in scene.hits:
+        told = failed and signature.cls == "STOPPED" and signature.order == 0 and i > len(scene.lines) - GRACE_LINES
+        if signature.fatal and i not in scene.inside and (i > scene.last_progress or told):
+            yield i, signature
 
 
 def _last_word(scene: Scene) -> list[Ranked]:
@@ -175,7 +187,10 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
         cause = of_signature(signature, (i, origin.end), 0.7, chain[-1], _frame(chain[-1], chain))
         return (2 * signature.order, elsewhere, origin.begin), cause
     cause = of_exception(origin, _frame(origin, chain), 0.9 if scene.exit.known else 0.8)
-    return (REPORT if _only_tells(scene, origin) else 0, elsewhere, origin.begin), cause
+    if _only_tells(scene, origin):
+        told = replace(cause, cls="UNKNOWN", suggestion="Look further up, or into the log that it names.", restart="maybe")
+        return (REPORT, elsewhere, origin.begin), told
+    return (0, elsewhere, origin.begin), cause
 
 
 def _only_tells(scene: Scene, raised: Raised) -> bool:
@@ -226,6 +241,21 @@ def _tried(scene: Scene, raised: Raised) -> tuple[Signature, int] | None:
             known = scene.catalogue.of_exception(f"{named[0]}: ") if named else None
         if known:
             return known, i
+    return None
+
+
+def gave_up(scene: Scene) -> Cause | None:
+    """Return what was refused again and again right before a line that says that the program gives up."""
+    if not scene.exit.by_itself:
+        return None
+    for i in range(len(scene.lines) - 1, max(-1, len(scene.lines) - 1 - LAST_WORDS), -1):
+        if not _GAVE_UP.search(scene.lines[i].text):
+            continue
+        hits = [(at, s) for at, s in scene.hits if i - TRIED_LINES <= at <= i and s.cls in FROM_OUTSIDE]
+        kinds = Counter(s.id for _, s in hits)
+        often = [(at, s) for at, s in hits if kinds[s.id] >= 2]
+        if often:
+            return of_signature(often[-1][1], (often[-1][0], i), 0.6)
     return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from runherd.diagnose import exits
-from runherd.diagnose.candidates import FROM_OUTSIDE, NEAR_END, REPORT, Ranked, rank_all
+from runherd.diagnose.candidates import FROM_OUTSIDE, LAST_WORDS, NEAR_END, REPORT, Ranked, gave_up, rank_all
 from runherd.diagnose.catalogue import Catalogue
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.exits import Exit
@@ -26,6 +26,7 @@ NO_FAILURE = ("HEALTHY", "COMPLETE")
 ASSUMED_CODE = 1  #: of a run whose log tells that it failed, and whose exit nobody saw
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
+_STOPS = re.compile(r"(?i)\b(?:terminat|stopp|stopping|abort|exit|halt)")
 _NO_NUMBER = re.compile(
     r"(?i)(?:acc|scor|f1|bleu|roug.|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
     r"\w*[\"']?\s*[:=]\s*(?:nan|null|none)\b"
@@ -48,12 +49,16 @@ def _decide(scene: Scene) -> Cause:
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return told_apart(scene, _nothing_came(scene) or _clean(ranked))
+        return told_apart(scene, _nothing_came(scene) or _gave_up_on_numbers(scene) or _clean(ranked))
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
         if by_loss:
             return by_loss
+    if best is None or best[0][0] >= REPORT:
+        in_vain = gave_up(scene)
+        if in_vain:
+            return told_apart(scene, in_vain)
     if best:
         return told_apart(scene, best[1])
     if scene.exit.signal is not None:
@@ -90,6 +95,16 @@ def _nothing_came(scene: Scene) -> Cause | None:
         return None
     cause = of_signature(told[-1][1], (told[0][0], last[-1]), 0.5)
     return replace(cause, summary=f"ended with exit code 0 and without a result: {cause.summary}")
+
+
+def _gave_up_on_numbers(scene: Scene) -> Cause | None:
+    """A program that says near its end that it stops for losses that are no numbers, though its code is 0."""
+    for i, signature in reversed(scene.hits):
+        if i < len(scene.lines) - LAST_WORDS or i < scene.last_progress:
+            return None
+        if signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text):
+            return of_signature(signature, (i,), 0.6)
+    return None
 
 
 def _clean(ranked: list[Ranked]) -> Cause:

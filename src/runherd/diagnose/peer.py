@@ -1,7 +1,7 @@
-"""Who did not answer: the model endpoint that a run works with, or something else on the network.
+"""Who did not answer: the model endpoint that a run works with, its own ranks, or something else on the network.
 
 The words of a broken connection, a time-out or an answer 503 are the same for
-both. What they are about is told by the address in the message, the error's own
+all. What they are about is told by the address in the message, the error's own
 package, and the libraries among the frames.
 """
 
@@ -14,9 +14,9 @@ from itertools import takewhile
 
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.scene import Scene
-from runherd.diagnose.tracebacks import Raised
+from runherd.diagnose.tracebacks import Frame, Raised
 
-ENDPOINT, ELSEWHERE = "PROXY_DOWN", "NETWORK"
+ENDPOINT, ELSEWHERE, RANKS = "PROXY_DOWN", "NETWORK", "DISTRIBUTED"
 DENIALS = ("forbidden", "tracking-service")  #: signatures that tell it by themselves
 NEAR_LINES = 4  #: around the evidence that are read too
 
@@ -42,7 +42,19 @@ _SAYS_ELSEWHERE = re.compile(
     r"|amazonaws|googleapis\.com/(?!v1beta)|zenodo|kaggle|wandb|mlflow"
     r"|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core"
 )
-_FRAME_ENDPOINT = re.compile(rf"[/\\](?:{_CLIENTS})[/\\]|(?:vllm|llm|api|model|judge|chat)_?(?:client|judge|api)\w*\.py$")
+#: Words that only processes of one run use among each other.
+_SAYS_RANKS = re.compile(
+    r"\bNCCL\b|\bncclI\w+|\bProcessGroup|\bc10d\b|\bTCPStore\b|\bgloo\b|\b(?:DistBackend|DistStore|DistNetwork)Error"
+    r"|(?i:\bcoordination service\b|\brendezvous\b|/job:\w+/replica|\bRPC call to \w+ timed out|\bhorovod\b|\bbarrier\b)"
+)
+_FRAME_RANKS = re.compile(
+    r"[/\\]torch[/\\]distributed[/\\]|[/\\]vllm[/\\](?:v1[/\\])?(?:executor|engine)[/\\]|[/\\]horovod[/\\]|[/\\]distributed[/\\](?:comm|core)\.py$"
+)
+_FRAME_ENDPOINT = re.compile(
+    rf"(?i)[/\\](?:{_CLIENTS})[/\\]|vllm|sglang|ollama|(?:llm|api|model|judge|chat)_?(?:client|judge|api)\w*\.py$"
+)
+_CALL_ENDPOINT = re.compile(r"(?i)vllm|openai|anthropic|\bllm|chat_?complet|\bcompletion|\bjudge|ask_model|call_(?:api|model|llm)")
+_CALL_ELSEWHERE = re.compile(r"(?i)download|from_pretrained|load_dataset|\bhf_|snapshot|wandb|urlretrieve|fetch_data")
 _FRAME_ELSEWHERE = re.compile(
     rf"[/\\](?:{_STORES})[/\\]|[/\\]torch[/\\]hub\.py$|[/\\]torchvision[/\\]datasets|[/\\]transformers[/\\]utils[/\\]hub\.py$"
 )
@@ -61,19 +73,25 @@ def _hints(scene: Scene, cause: Cause) -> Iterator[str | None]:
     for raised in _chain(scene, cause):
         yield _of_text(raised.text)
         for frame in reversed(raised.frames):
-            yield (
-                ENDPOINT
-                if _FRAME_ENDPOINT.search(frame.file)
-                else ELSEWHERE
-                if _FRAME_ELSEWHERE.search(frame.file)
-                else None
-            )
+            yield _of_frame(frame)
     at = sorted(cause.lines)
     for i in at:
         yield _of_text(scene.lines[i].text)
     for i in at:
         for j in range(max(0, i - NEAR_LINES), min(len(scene.lines), i + NEAR_LINES + 1)):
             yield _of_text(scene.lines[j].text)
+
+
+def _of_frame(frame: Frame) -> str | None:
+    """Return what a frame's file says, else the name of its function."""
+    for peer, in_file, in_name in (
+        (RANKS, _FRAME_RANKS, None),
+        (ENDPOINT, _FRAME_ENDPOINT, _CALL_ENDPOINT),
+        (ELSEWHERE, _FRAME_ELSEWHERE, _CALL_ELSEWHERE),
+    ):
+        if in_file.search(frame.file) or (in_name and in_name.search(frame.name)):
+            return peer
+    return None
 
 
 def _chain(scene: Scene, cause: Cause) -> Iterator[Raised]:
@@ -86,7 +104,9 @@ def _chain(scene: Scene, cause: Cause) -> Iterator[Raised]:
 
 
 def _of_text(text: str) -> str | None:
-    """Return what a line names; one that names both says nothing."""
+    """Return what a line names; one that names both the endpoint and something else says nothing."""
+    if _SAYS_RANKS.search(text):
+        return RANKS
     if _ENDPOINT_ADDRESS.search(text):
         return ENDPOINT
     endpoint, elsewhere = _SAYS_ENDPOINT.search(text), _SAYS_ELSEWHERE.search(text)

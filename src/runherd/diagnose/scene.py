@@ -13,7 +13,7 @@ from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.exits import Exit
 from runherd.diagnose.lines import OF_A_TEST, Line
 from runherd.diagnose.tracebacks import Raised
-from runherd.monitor.progress import RECOVERED, is_progress, mark, series_end
+from runherd.monitor.progress import RECOVERED, Mark, is_progress, mark, series_end
 
 SHAPE_LINES = 300  #: before and after a complaint, in which lines are compared
 SHAPES = 2  #: of one shape, that make a habit
@@ -33,12 +33,13 @@ _NO_WORK = re.compile(
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
 _DONE = re.compile(
-    rf"(?i)^(?!.*\b(?:fail|error|abort|not )).*(?:\b{_WORK}\b.{{0,20}}\b(?:completed?|finished|done|succeeded)\b"
+    rf"(?i)^(?!.*\b(?<!\b0 )(?<!\bno )(?:fail|error|abort|not )).*(?:\b{_WORK}\b.{{0,20}}\b(?:completed?|finished|done|succeeded)\b"
     r"|^\W*(?:all )?(?:done|finished|completed)\b\W*(?:in|after|!|\.|$)|\b(?:model|network|run) is (?:now )?(?:trained|ready)\b)"
 )
 TRACKERS = ("wandb:", "mlflow:")  #: what they complain of does not end a run, but what TRACKING tells
 TRACKING = "tracking-service"
 REPRINT_LINES = 120  #: after a complaint, in which a bar may be printed once more as it is closed
+RISES = 2  #: counts below the last one, since a complaint, that show work
 REPRINTS = 40  #: bars of as many ranks
 
 
@@ -82,19 +83,19 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     ]
     rest = [] if ended.clean else remains.find(lines, inside)
     complaints = inside | {i for i, _ in hits if not RECOVERED.search(lines[i].text)} | {r.end for r in rest}
-    last = _last_progress(lines, complaints)
+    last = _last_progress(lines, complaints, ended.known and not ended.clean)
     if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
         last = max(last, series_end([line.text for line in lines]), _said_done(lines), _went_on(lines, complaints))
     return Scene(lines, ended, catalogue, raised, rest, hits, frozenset(inside), last, _failing_rank(lines))
 
 
-def _last_progress(lines: Sequence[Line], complaints: set[int]) -> int:
+def _last_progress(lines: Sequence[Line], complaints: set[int], failed: bool) -> int:
     """Return where the last sign of work stands; a bar that is only printed again is none."""
     reprints = 0
     for i in range(len(lines) - 1, -1, -1):
         if i in complaints or not is_progress(lines[i].text) or _NO_WORK.search(lines[i].text):
             continue
-        if reprints >= REPRINTS or not _reprinted(lines, i, complaints):
+        if reprints >= REPRINTS or not _reprinted(lines, i, complaints, failed):
             return i
         reprints += 1
     return -1
@@ -132,8 +133,11 @@ def _shape(text: str) -> str:
     return shape if sum(c.isalpha() for c in shape) >= SHAPE_LETTERS else ""
 
 
-def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
-    """Whether this line counts no further than one before the last complaint did."""
+def _reprinted(lines: Sequence[Line], at: int, complaints: set[int], failed: bool) -> bool:
+    """Whether this line counts no further than one before the last complaint did.
+
+    Where nothing before can be compared, one lone bar is taken as printed again if the run has failed.
+    """
     now = None if RECOVERED.search(lines[at].text) else mark(lines[at].text)
     if now is None:
         return False
@@ -142,11 +146,18 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int]) -> bool:
         return False
     if now.done == 0:
         return True
+    since = [m.done for i in range(complaint + 1, at) if (m := mark(lines[i].text)) and _alike(m, now)]
+    if len({n for n in since if n < now.done}) >= RISES:
+        return False  # it counts on, if only in another epoch
     for i in range(complaint - 1, max(-1, complaint - 2 * REPRINT_LINES), -1):
         before = mark(lines[i].text) if i not in complaints else None
-        if before and (before.unit, before.total) == (now.unit, now.total):
+        if before and _alike(before, now):
             return now.done <= before.done
-    return False
+    return failed and now.unit == "bar" and not since
+
+
+def _alike(one: Mark, other: Mark) -> bool:
+    return (one.unit, one.total) == (other.unit, other.total)
 
 
 def diverged(scene: Scene) -> int | None:

@@ -43,6 +43,7 @@ _THREAD = "Exception in thread"
 _TRACKER = re.compile(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|clearml|tensorboardX?|aim|sentry_sdk|opentelemetry|posthog)[/\\]"
 )
+_CLEANER = re.compile(r"[/\\]multiprocessing[/\\](?:semaphore_tracker|resource_tracker)\.py$")
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 
 _LIBRARY = re.compile(
@@ -93,6 +94,11 @@ class Raised:
         return any(_TRACKER.search(f.file) for f in self.frames)
 
     @property
+    def of_cleaner(self) -> bool:
+        """Whether Python's own process raised it, which only tidies up after others that are gone."""
+        return bool(self.frames) and bool(_CLEANER.search(self.frames[-1].file)) and not any(f.is_user for f in self.frames[:-1])
+
+    @property
     def text(self) -> str:
         return f"{self.type}: {self.message}" if self.message else self.type
 
@@ -108,8 +114,9 @@ def find(lines: Sequence[Line]) -> list[Raised]:
             if raised:
                 before = unlabelled(lines[i - 1].text) if i else ""
                 ignored = before.startswith(_IGNORED) or (before.startswith(_THREAD) and raised.of_tracker)
-                if out and out[-1].end == raised.begin and out[-1].message.startswith(HEADER):
-                    out[-1] = replace(out[-1], end=raised.end, message=raised.message)  # the words of a core in C++
+                ignored = ignored or raised.of_cleaner
+                if out and _holds(lines, out[-1], raised):
+                    out[-1] = _unwrapped(out[-1], raised)
                 else:
                     out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
@@ -118,6 +125,20 @@ def find(lines: Sequence[Line]) -> list[Raised]:
             if raised:
                 out.append(raised)
     return out
+
+
+def _holds(lines: Sequence[Line], outer: Raised, inner: Raised) -> bool:
+    """Whether an exception's message is a traceback itself, as a loader's worker or a core in C++ hands it on."""
+    if outer.end == inner.begin:
+        return outer.message.startswith(HEADER)
+    return inner.begin - outer.end <= 2 and outer.message.startswith("Caught ") and "Original" in lines[inner.begin].text
+
+
+def _unwrapped(outer: Raised, inner: Raised) -> Raised:
+    """Return the inner exception at the place of the outer one, whose frames say who asked for it."""
+    if outer.end == inner.begin:  # the type is the outer one's
+        return replace(outer, end=inner.end, message=inner.message)
+    return replace(inner, begin=outer.begin, frames=(*outer.frames, *inner.frames), label=outer.label)
 
 
 def _split_label(text: str) -> tuple[str, str]:

@@ -29,9 +29,13 @@ _NO_PROGRESS = re.compile(
     r"|\b(?:stopping|aborting|exiting)$)"
 )
 
+#: A server at work: requests that it answered, and what its engine says of its load.
+_SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200\b|\bthroughput: (?!0\.0)[\d.]+ tokens/s')
+
 COARSE = ("epoch", "episode")  #: counts within which finer ones are told
 
 _COUNTED = re.compile(r"(?P<words>[^\W\d][^\d:]{1,40}|\[[^\W\d][^\d:]{0,40})(?P<number>\d{1,9})(?![\d.:-])")
+_NO_SERIES = re.compile(r"(?i)kill|terminat|\bpid\b|process|signal|exit|attempt|retry|\bport\b|\brank\b|wait|line\b")
 SERIES_MANY = 3
 SERIES_STEP = 1000  #: a count rises by no more from one line to the next
 SERIES_LINES = 20  #: lines between two of a count
@@ -95,7 +99,7 @@ def is_progress(text: str) -> bool:
         return True
     if _NO_PROGRESS.search(text):
         return False
-    return bool(_LOSS.search(text)) or mark(text) is not None
+    return bool(_LOSS.search(text) or _SERVED.search(text)) or mark(text) is not None
 
 
 def series_end(texts: Sequence[str]) -> int:
@@ -108,7 +112,7 @@ def series_end(texts: Sequence[str]) -> int:
     end = -1
     for i, text in enumerate(texts):
         found = _COUNTED.match(text)
-        if found is None:
+        if found is None or _NO_SERIES.search(found["words"]):
             continue
         number = int(found["number"])
         at, before, many = runs.get(found["words"], (i, number, 0))
