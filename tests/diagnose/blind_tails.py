@@ -1132,7 +1132,7 @@ Traceback (most recent call last):
     raise mapped_exc(message) from exc
 httpx.ProxyError: 407 Proxy Authentication Required
 """),
-    failed("vllm_engine_dead", ("PROXY_DOWN", "UNKNOWN", "CODE_BUG"), """\
+    failed("vllm_engine_dead", ("DISTRIBUTED", "PROXY_DOWN", "UNKNOWN", "CODE_BUG"), """\
 INFO:     127.0.0.1:50122 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error
 ERROR 07-19 03:11:07 [async_llm.py:480] AsyncLLM output_handler failed.
 ERROR 07-19 03:11:07 [async_llm.py:480] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.

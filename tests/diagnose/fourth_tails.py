@@ -1044,7 +1044,7 @@ FAILED: list[tuple[tuple[str, ...], str, int]] = [
     ),
     # gh runner
     (
-        ("DEAD",),
+        ("STOPPED",),
         "epoch 2 step 100/900 loss 2.10\nepoch 2 step 110/900 loss 2.05\nError: The operation was canceled.\nError: Process completed with exit code 137.\n",
         137,
     ),

@@ -200,7 +200,7 @@ FAILED += [
         "step 5/9\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  bad",
         134,
     ),
-    ("CODE_BUG", "step 5/9\nfree(): invalid pointer", 134),
+    ("DEAD", "step 5/9\nfree(): invalid pointer", 134),
     ("DEAD", "step 5/9\nrun.sh: line 3: 44 Bus error (core dumped) python x.py", 135),
     ("ENVIRONMENT", "bash: line 1: accelerate: command not found", 127),
     (

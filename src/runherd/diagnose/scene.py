@@ -39,6 +39,7 @@ _DONE = re.compile(
 TRACKERS = ("wandb:", "mlflow:")  #: what they complain of does not end a run, but what TRACKING tells
 TRACKING = "tracking-service"
 REPRINT_LINES = 120  #: after a complaint, in which a bar may be printed once more as it is closed
+CLOSING_STEPS = 2  #: that a bar, as it closes after a failure, may tell for the first time
 RISES = 2  #: counts below the last one, since a complaint, that show work
 REPRINTS = 40  #: bars of as many ranks
 
@@ -152,7 +153,8 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int], failed: boo
     for i in range(complaint - 1, max(-1, complaint - 2 * REPRINT_LINES), -1):
         before = mark(lines[i].text) if i not in complaints else None
         if before and _alike(before, now):
-            return now.done <= before.done
+            lone = CLOSING_STEPS if failed and not since else 0
+            return now.done <= before.done + lone
     return failed and now.unit == "bar" and not since
 
 
