@@ -79,7 +79,7 @@ def _refuse_known(place: Place, again: bool) -> None:
     h, run_id = place.history(), place.run_id
     if h.active:
         raise fail(
-            f"{run_id} is at work by a record of ours", value="not ended",
+            f"{run_id} has a record of ours already", value="at work",
             hint=f"runherd monitor {run_id} looks at it; runherd cancel {run_id} ends it, and then it can be adopted",
         )  # fmt: skip
     if h.ended is not None and h.ended.status == "done" and not again:
