@@ -61,7 +61,7 @@ def _changed(record: Mapping[str, Any]) -> Iterator[str]:
     which = f"{good.get('run_id')}, ended {good.get('ended_at')}" if good and good.get("run_id") else "that went well"
     yield f"  changed since the last good run ({which}):" + ("" if changed else " nothing that is on record")
     for change in changed[:CHANGES]:
-        yield f"    changed: {change['what']} {change['key']}: {_value(change['old'])} -> {_value(change['new'])}"
+        yield f"    changed: {_change(change)}"
     if len(changed) > CHANGES:
         yield f"    and {len(changed) - CHANGES} more (--json)"
 
@@ -73,6 +73,12 @@ def _checks(record: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"    {row['check']}: {row['answer']}" for row in record["checks"] if row["check"] not in open_ones)
     if open_ones:
         yield f"    {NOT_CHECKED} (no evidence): {', '.join(open_ones)}"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    if (change["what"], change["key"]) == ("git", "files"):
+        return f"git files: {change['new']}"
+    return f"{change['what']} {change['key']}: {_value(change['old'])} -> {_value(change['new'])}"
 
 
 def _value(value: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runherd.diagnose import catalogue as catalogues
-from runherd.diagnose import checks
+from runherd.diagnose import checks, logcurve
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
 from runherd.diagnose.decide import decide
@@ -131,6 +131,7 @@ def dress(
         }
         shown.insert(0, evidence_row(lines[cause.raised.begin], log_name))
     good = evidence.get("last_good")
+    known = {**evidence, "curve": evidence.get("curve") or logcurve.points(lines)}
     first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if cause.lines else cause.summary
     return Diagnosis(
         run_id,
@@ -141,7 +142,7 @@ def dress(
         shown,
         exception,
         first,
-        checks.answer(cause, spec_data, evidence),
+        checks.answer(cause, spec_data, known),
         cause.suggestion,
         {"yes": True, "no": False}.get(cause.restart),
         changes(evidence.get("now") or {}, good) if good else [],

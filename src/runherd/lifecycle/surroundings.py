@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runherd import clock
+from runherd import clock, git
 from runherd.diagnose.changes import changes
 from runherd.files import read_object
 from runherd.history import Attempt
 from runherd.supervise.place import Place
+from runherd.words import listing
 
 LOOKED_AT = 200  #: results of other runs, the newest first
+GIT_S = 5.0
+FILES = 12  #: names of changed files that are told
 CURVE_BYTES = 4 << 20  #: of the end of curve.jsonl
 #: Not part of what was tried: the row as it is written, and where it stands in the plan.
 NOT_COMPARED = ("row", "stage", "priority", "needs", "baseline", "name")
@@ -39,6 +42,8 @@ def around(place: Place, attempt: Attempt, data: Mapping[str, Any]) -> dict[str,
     good = earlier or min(others, key=lambda other: len(changes(now, other.facts)), default=None)
     alike = [other.result for other in others if _without(other.facts["spec"], SEEDS) == _without(now["spec"], SEEDS)]
     baseline = next((other.result for other in others if other.run_id == data.get("baseline")), None)
+    if good is not None:
+        now["git"] = {**now["git"], **_changed_files(place, good.facts["git"], now["git"])}
     found: dict[str, Any] = {"now": now, "siblings": alike, "baseline": baseline, "curve": _curve(place, attempt)}
     if good is not None:
         found["last_good"] = {**good.facts, "run_id": good.run_id, "ended_at": good.ended_at}
@@ -96,6 +101,19 @@ def _facts(data: Mapping[str, Any], command: Mapping[str, Any]) -> dict[str, Any
     return {
         "spec": _plain(_without(data, NOT_COMPARED)), "git": _mapping(command.get("git")), "environment": environment,
     }  # fmt: skip
+
+
+def _changed_files(place: Place, then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
+    """Which files the commits between two runs have changed; nothing where git cannot tell."""
+    old, new = then.get("revision"), now.get("revision")
+    if not old or not new or old == new:
+        return {}
+    layout, tracker = place.layout, (read_object(place.layout.spec(place.run_id)) or {}).get("tracker")
+    ours = (layout.runs, layout.results, layout.gates, layout.report, tracker)
+    but = [f":(exclude,literal){path}" for path in ours if path and not Path(path).is_absolute()]
+    words = ("diff", "--name-only", "-z", "--no-renames", str(old), str(new), "--", ".", *but)
+    names = [name for name in git.ask(layout.root, *words, timeout_s=GIT_S).output.split("\0") if name]
+    return {"files": listing(names, FILES)} if names else {}
 
 
 def _without(data: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
