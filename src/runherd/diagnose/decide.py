@@ -49,7 +49,7 @@ def _decide(scene: Scene) -> Cause:
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return told_apart(scene, _nothing_came(scene) or _gave_up_on_numbers(scene) or _clean(ranked))
+        return told_apart(scene, _nothing_came(scene) or _stopped_in_order(scene) or _clean(ranked))
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
@@ -97,12 +97,13 @@ def _nothing_came(scene: Scene) -> Cause | None:
     return replace(cause, summary=f"ended with exit code 0 and without a result: {cause.summary}")
 
 
-def _gave_up_on_numbers(scene: Scene) -> Cause | None:
-    """A program that says near its end that it stops for losses that are no numbers, though its code is 0."""
+def _stopped_in_order(scene: Scene) -> Cause | None:
+    """What a program says near its end that it stops for, though its code is 0: losses that are no numbers, a Ctrl-C."""
     for i, signature in reversed(scene.hits):
         if i < len(scene.lines) - LAST_WORDS or i < scene.last_progress:
             return None
-        if signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text):
+        told = signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text)
+        if told or (signature.cls == "STOPPED" and signature.fatal):
             return of_signature(signature, (i,), 0.6)
     return None
 

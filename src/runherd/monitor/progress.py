@@ -32,6 +32,12 @@ _NO_PROGRESS = re.compile(
 #: A server at work: requests that it answered, and what its engine says of its load.
 _SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200\b|\bthroughput: (?!0\.0)[\d.]+ tokens/s')
 
+#: One part of the work that ended well.
+_ENDED_WELL = re.compile(
+    r"(?i)\b(?:trial|task|item|sample|case|instance|shard|fold|question|example|rollout|problem|chunk)s? \S{1,60} "
+    r"(?:finished|completed|succeeded|passed|done|solved)\b"
+)
+
 COARSE = ("epoch", "episode")  #: counts within which finer ones are told
 
 _COUNTED = re.compile(r"(?P<words>[^\W\d][^\d:]{1,40}|\[[^\W\d][^\d:]{0,40})(?P<number>\d{1,9})(?![\d.:-])")
@@ -99,7 +105,8 @@ def is_progress(text: str) -> bool:
         return True
     if _NO_PROGRESS.search(text):
         return False
-    return bool(_LOSS.search(text) or _SERVED.search(text)) or mark(text) is not None
+    work = _LOSS.search(text) or _SERVED.search(text) or _ENDED_WELL.search(text)
+    return work is not None or mark(text) is not None
 
 
 def series_end(texts: Sequence[str]) -> int:

@@ -42,7 +42,7 @@ _LOST = re.compile(
 )
 _HARMLESS = re.compile(rb"\b(?:0|no|zero) [\w ]{0,20}(?:429|rate|too many|connection)|[=:] ?0\b")
 #: numbers that stand alone and may be a status; their words in the catalogue are found by this
-STATUS_NUMBER = re.compile(rb"[45](?:0[0-9]|2[29])|12[567]|13[79]")
+STATUS_NUMBER = re.compile(rb"[45](?:0[0-9]|2[29])|12[567]|13[79]|3221225(?:477|725)")
 #: colours, cursor moves, window titles
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
 
