@@ -11,8 +11,9 @@ import base64
 import json
 import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from localserver import Handler, LocalServer
 
 KEY = "f" * 40
 
@@ -42,7 +43,7 @@ class Run:
         }  # fmt: skip
 
 
-class WandbServer:
+class WandbServer(LocalServer):
     """Serves `runs` (entity/project/id). `fault` is a status to fail with, "silent", "cut" (no history) or "late" (none in time)."""
 
     def __init__(self, runs: dict[str, Run], fault: int | str | None = None, port: int = 0) -> None:
@@ -51,40 +52,16 @@ class WandbServer:
         self.released = threading.Event()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
+        class Answers(Handler):
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                status, told = (200, {}) if self.path != "/graphql" else outer.answer(json.loads(body), self.headers)
-                raw = json.dumps(told).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
+                body = self.body()
+                self.reply(*((200, {}) if self.path != "/graphql" else outer.answer(json.loads(body), self.headers)))
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                pass
-
-        self.server = Server(("127.0.0.1", port), Handler)
-        self.port: int = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        super().__init__(Answers, port)
 
     def stop(self) -> None:
         self.released.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().stop()
 
     def answer(self, question: dict[str, Any], headers: Any) -> tuple[int, dict[str, Any]]:
         text, values = question["query"], question.get("variables") or {}

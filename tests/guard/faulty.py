@@ -6,8 +6,9 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from localserver import Handler, LocalServer
 
 Reply = tuple[int, dict[str, Any] | bytes, dict[str, str]]
 
@@ -25,12 +26,14 @@ def error(code: str) -> dict[str, Any]:
     return {"error": {"message": code, "type": "error", "code": code}}
 
 
-class Faulty:
+class Faulty(LocalServer):
     """Answers each POST by `behave(n, body)`: n counts from 1. Times are in `delay_s`.
 
     A question for its models is answered by `models`, or with the status `listing`;
     `asked` holds the headers of these questions.
     """
+
+    PATH = "/v1"
 
     def __init__(
         self, behave: Callable[[int, dict[str, Any]], Reply] | None = None, *, delay_s: float = 0.0,
@@ -46,25 +49,20 @@ class Faulty:
         self.lock = threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
+        class Answers(Handler):
             def do_GET(self) -> None:
-                outer.asked.append({k.lower(): v for k, v in self.headers.items()})
+                outer.asked.append(self.lower_headers())
                 listed = None if outer.models is None else {"data": [{"id": m} for m in outer.models]}
                 if outer.listing is not None:
-                    self.reply(outer.listing, error("refused"), {})
+                    self.reply(outer.listing, error("refused"))
                     return
-                self.reply(404 if listed is None else 200, listed or error("not_found"), {})
+                self.reply(404 if listed is None else 200, listed or error("not_found"))
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.body())
                 with outer.lock:
                     outer.seen.append(body)
-                    outer.headers.append({k.lower(): v for k, v in self.headers.items()})
+                    outer.headers.append(self.lower_headers())
                     outer.paths.append(self.path)
                     n = len(outer.seen)
                     outer.in_flight += 1
@@ -78,39 +76,7 @@ class Faulty:
                         outer.in_flight -= 1
                 self.reply(status, told, headers)
 
-            def reply(self, status: int, told: dict[str, Any] | bytes, headers: dict[str, str]) -> None:
-                if status == 0:  # break the connection
-                    self.close_connection = True
-                    return
-                raw = told if isinstance(told, bytes) else json.dumps(told).encode()
-                self.send_response(status)
-                headers = {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}
-                for name, value in headers.items():
-                    if value:
-                        self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(raw)
-                if not headers["Content-Length"]:
-                    self.close_connection = True
-
-        class Server(ThreadingHTTPServer):
-            request_queue_size = 256
-            daemon_threads = True
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                pass
-
-        self.server = Server(("127.0.0.1", port), Handler)
-        self.port: int = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def stop(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Answers, port)
 
 
 def wait_until(true: Callable[[], bool], timeout_s: float = 20.0) -> None:
