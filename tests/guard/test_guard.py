@@ -323,10 +323,22 @@ def test_an_endpoint_without_the_model_is_dropped(guard: Start, faulty: Fault) -
     assert (len(a.seen), len(b.seen)) == (0, 12)
     assert 1 <= len(c.seen) <= 6
     said = [e["text"] for e in g.counts()["events"]]
-    assert "a does not serve gpt-5.2: dropped for this model" in said
+    assert "a does not serve gpt-5.2 (it lists gpt-4o): dropped for this model" in said
     assert "c does not serve gpt-5.2: dropped for this model" in said
     status, body, _ = g.ask(model="nobody-has-this")
     assert (status, body["error"]["code"] in ("model_not_found", "DeploymentNotFound")) == (404, True)
+
+
+def test_what_an_endpoint_serves_may_be_said_by_patterns(guard: Start, faulty: Fault) -> None:
+    """`serves` holds patterns, as the other lists of models do; a model that none fits is refused with the nearest names first."""
+    a, b = faulty(models=["only-this"]), faulty()
+    ends = [{**one(a, "a"), "serves": ["gpt-5*"]}, {**one(b, "b"), "serves": ["zzz", "gpt-4o-mini", "GPT-4o"]}]
+    g = guard(ends)
+    assert g.ask(model="gpt-5.2-2026-01-01")[0] == g.ask(model="gpt-4o")[0] == 200
+    assert (len(a.seen), len(b.seen), a.asked) == (1, 1, [])
+    status, body, _ = g.ask(model="gpt-4o-mimi")
+    told = body["error"]["message"]
+    assert status == 404 and "a lists gpt-5*; b lists gpt-4o-mini, GPT-4o and zzz" in told, told
 
 
 def test_the_second_phase_stays_on_its_endpoint(guard: Start, faulty: Fault) -> None:

@@ -393,7 +393,7 @@ class GuardedEndpoint(Section):
     models: dict[str, str] | None = None
     """Model name of the program to the endpoint's own name for it; a finding in the validation."""
     serves: list[str] | None = None
-    """Models that it serves, by its own names; null: `/v1/models` is asked."""
+    """Patterns of models that it serves, by its own names; null: `/v1/models` is asked."""
     check_models: bool | None = None
     """Ask `/v1/models`, and drop the endpoint for models that are not listed; null: yes."""
     second_phase: list[str] | None = None

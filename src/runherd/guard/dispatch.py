@@ -56,7 +56,7 @@ class Dispatcher:
         self.keys = upstream.Keys()
         self.router = Router(settings)
         self.changed = threading.Condition()
-        self.serves: dict[str, frozenset[str]] = {e.name: frozenset(e.serves) for e in settings.endpoints if e.serves}
+        self.listed: dict[str, frozenset[str]] = {}  #: what endpoints have answered that they serve
         self.lacks: set[tuple[str, str]] = set()  #: (endpoint, model) that answered "no such model"
         self.asked = threading.Event()  #: set once /v1/models has been asked for
         self.by_name = {e.name: e for e in settings.endpoints}
@@ -87,25 +87,30 @@ class Dispatcher:
             self.counters.event(f"{endpoint.name} does not say what it serves: {e}")
             return
         if isinstance(listed, list) and listed:
-            self.serves[endpoint.name] = frozenset(str(m.get("id")) for m in listed if isinstance(m, dict))
+            self.listed[endpoint.name] = frozenset(str(m.get("id")) for m in listed if isinstance(m, dict))
 
     def serving(self, model: str) -> list[str]:
         """Names of the endpoints that serve `model`, as far as they say."""
         names = []
         for e in self.settings.endpoints:
-            own, known = e.own_name(model), self.serves.get(e.name)
-            if not model or ((known is None or own in known) and (e.name, model) not in self.lacks):
+            own, listed = e.own_name(model), self.listed.get(e.name)
+            if not model or (e.has(own, listed) and (e.name, model) not in self.lacks):
                 names.append(e.name)
             elif (e.name, model) not in self.lacks:
-                self._drop(e.name, model, own)
+                self._drop(e.name, model, own, e.lists(own, listed))
         return names
 
-    def _drop(self, name: str, model: str, own: str) -> None:
+    def _drop(self, name: str, model: str, own: str, lists: str = "") -> None:
         with self.changed:
             if (name, model) in self.lacks:
                 return
             self.lacks.add((name, model))
-        self.counters.event(f"{name} does not serve {own}: dropped for this model")
+        self.counters.event(f"{name} does not serve {own}{f' (it lists {lists})' if lists else ''}: dropped for this model")
+
+    def _not_served(self, model: str) -> str:
+        lists = [(e, e.lists(e.own_name(model), self.listed.get(e.name))) for e in self.settings.endpoints]
+        said = "; ".join(f"{e.name} lists {names}" for e, names in lists if names)
+        return f"no endpoint serves the model {model!r}" + (f": {said}" if said else "")
 
     def pin(self, call: Call, serving: Sequence[str]) -> str | None:
         """The endpoint that a call of a second phase is bound to; `serving` are those that have its model."""
@@ -126,7 +131,7 @@ class Dispatcher:
             serving = self.serving(call.model)
             only = self.pin(call, serving)
             if not serving or (only is not None and only not in serving):
-                return last or _own_answer(404, "model_not_found", f"no endpoint serves the model {call.model!r}")
+                return last or _own_answer(404, "model_not_found", self._not_served(call.model))
             slot = self._take(call, serving, only, avoid)
             if slot is None:
                 tried += 1  # every circuit stayed open

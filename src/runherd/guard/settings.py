@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -25,12 +25,28 @@ class Endpoint:
     key_header: str = "Authorization"
     token_command: tuple[str, ...] = ()  #: prints a token, as text or as JSON with `accessToken`
     models: Mapping[str, str] = field(default_factory=dict)  #: asked for -> the endpoint's own name
-    serves: tuple[str, ...] = ()  #: models known to be there, by its own names; empty: it is asked
+    serves: tuple[str, ...] = ()  #: patterns of models known to be there, by its own names; empty: it is asked
     check_models: bool = True
     second_phase: tuple[str, ...] = ()  #: patterns of models whose second phase stays here
 
     def own_name(self, model: str) -> str:
         return self.models.get(model, model)
+
+    def has(self, own: str, listed: Collection[str] | None) -> bool:
+        """Whether it serves the model that it calls `own`: as `serves` says, else by what it lists (None: no list)."""
+        if self.serves:
+            return own in self.serves or _matching(self.serves, own) is not None
+        return listed is None or own in listed
+
+    def lists(self, own: str, listed: Collection[str] | None) -> str:
+        """What it serves instead of `own`, the nearest names first."""
+        from difflib import get_close_matches
+
+        from runherd.words import listing
+
+        names = sorted(self.serves or listed or ())
+        near = get_close_matches(own, names, n=3, cutoff=0.5)
+        return listing([*near, *(n for n in names if n not in near)], 6)
 
 
 @dataclass(frozen=True)

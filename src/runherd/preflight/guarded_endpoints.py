@@ -90,12 +90,11 @@ def judge(
 def _why_not(endpoint: Endpoint, model: str, said: Said) -> str | None:
     if said.problem is not None:
         return said.problem
-    listed = frozenset(endpoint.serves) if endpoint.serves else said.models if endpoint.check_models else None
+    listed = said.models if endpoint.check_models else None
     own = endpoint.own_name(model)
-    if not model or listed is None or own in listed:
+    if not model or endpoint.has(own, listed):
         return None
-    near = ", ".join(sorted(listed)[:6])
-    return f"does not serve {own} (it lists {near})"
+    return f"does not serve {own} (it lists {endpoint.lists(own, listed)})"
 
 
 def ask(endpoint: Endpoint, model: str, own_key: str | None, timeout_s: float) -> Said:
