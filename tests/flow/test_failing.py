@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 
 from flowkit import Project, Row
@@ -67,6 +68,10 @@ def test_a_failed_dry_run_blocks_its_row_before_the_first_launch(make: Make) -> 
     assert dryrun["passed"] is False and "ValueError" in dryrun["reason"]
     project.until(lambda: project.cell("R002") == "BLOCKED", "R002 is BLOCKED while R001 still trains")
     assert "dry-run failed" in project.notes("R002") and "set TODO" in project.notes("R002")
+    why = project.runherd("diagnose", "R002")
+    assert why.code == 1 and why.text.startswith("R002: CODE_BUG (traceback:ValueError@program.py:")
+    assert "; it was not launched\n" in why.text and re.search(r"^  first cause: runs/R002/dryrun/log\.txt:\d+: ValueError", why.text, re.M)
+    assert project.runherd("diagnose", "R001").code == 3, "it is at work"
     project.unask("R001", "hold")
     assert controller.wait(60) == 1
     assert project.passed("M0") and not project.passed("M1")
@@ -75,6 +80,18 @@ def test_a_failed_dry_run_blocks_its_row_before_the_first_launch(make: Make) -> 
     project.set_cell("R002", "TODO")
     project.snakemake().ok()
     assert project.launches() == {"R001": 1, "R002": 1}
+
+
+def test_a_program_that_is_not_there(make: Make) -> None:
+    """What cannot even be started is named in the row and by `diagnose`; of a row that was never asked for nothing is told."""
+    project = make([Row("R001"), Row("R002", "M1")], runs={"R001": {"command": ["no-such-program", "{{ limit or 9 }}"]}})
+    asked = project.runherd("diagnose", "R002")
+    assert asked.code == 2 and "nothing has been launched of this run yet" in asked.text and "snakemake run_R002" in asked.text
+    project.snakemake("run_R001")
+    said = "dry-run failed: cannot start 'no-such-program': No such file or directory"
+    assert f"{said}; fix it, then set TODO" in project.notes("R001")
+    why = project.runherd("diagnose", "R001")
+    assert why.code == 1 and why.text.startswith("R001: DRYRUN_FAILED (") and said in why.text
 
 
 def test_runs_that_differ_by_seed_share_one_dry_run(make: Make) -> None:

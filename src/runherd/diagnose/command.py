@@ -15,7 +15,7 @@ from runherd import exitcodes
 from runherd.diagnose.lines import Line, tail, tail_of_stream
 from runherd.diagnose.page import page
 from runherd.diagnose.record import Diagnosis, of_lines
-from runherd.errors import fail
+from runherd.errors import UserError, fail
 from runherd.lifecycle.diagnosed import Told, exit_code, tell
 from runherd.supervise.named import find_place, layout_of, near
 from runherd.supervise.place import Place
@@ -138,10 +138,24 @@ def _read(name: str, root: Path) -> list[Line]:
         _refuse_packed(name)
         return tail(Path(name))
     except FileNotFoundError:
-        folder = layout_of(root).run_dir("x").parent
-        raise fail("no such run and no such log", value=name, allowed=f"a run under {folder}, or a file", hint=near(folder, name)) from None
+        raise _nothing_of_that_name(root, name) from None
     except (OSError, ValueError) as error:
         raise fail("the log cannot be read", value=name, allowed=getattr(error, "strerror", None) or str(error)) from error
+
+
+def _nothing_of_that_name(root: Path, name: str) -> UserError:
+    """Why there is nothing to read: a row of the tracker that was never launched, or no such name at all."""
+    from runherd.plan.build import build
+    from runherd.plan.options import Options
+
+    try:
+        rows = {run.run_id: run.slug for run in build(root.absolute(), Options(stale="keep"), specs=False).plan.runs}
+    except UserError:  # no tracker, or none that can be read
+        rows = {}
+    if name in rows:
+        return fail("nothing has been launched of this run yet", value=name, hint=f"snakemake run_{rows[name]}")
+    folder = layout_of(root).run_dir("x").parent
+    return fail("no such run and no such log", value=name, allowed=f"a run under {folder}, or a file", hint=near(folder, name))
 
 
 def _refuse_packed(name: str) -> None:

@@ -28,6 +28,7 @@ SUGGESTIONS = {
     "VALIDATION": "Look at the numbers (runherd validate RUN), mend the data, the program or `validate:`, then set TODO.",
     "NO_RESULT": "Let the program write a whole result to the place that the sentence names, or mend `collect:`; then set TODO.",
     "UNSETTLED": "Mend `collect:`, `validate:` or the file that the sentence names, then set TODO: nothing is launched anew.",
+    "DRYRUN_FAILED": "Mend what the dry-run failed at (its command: runherd explain RUN), then set TODO.",
     "CONFIG": "Mend the configuration (runherd explain RUN), then set TODO.",
 }
 
@@ -116,8 +117,11 @@ def _never_launched(place: Place, h: History) -> Told:
         from runherd.diagnose import diagnose
 
         record = diagnose(Path(dryrun["log"]), {"code": 1}, _data(place, h, ()), run_id=place.run_id).to_json()
-    if record["class"] in NO_FAILURE:
-        record = {**record, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": note, "summary": note}
+    if record["class"] in (*NO_FAILURE, "UNKNOWN"):  # what stopped it knows more than a log does
+        record = {
+            **record, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": note, "summary": note,
+            "suggestion": SUGGESTIONS.get(cls, "").replace("RUN", shlex.quote(place.run_id)),
+        }  # fmt: skip
     record = {**record, "generation": h.gen, "attempt": None, "step": None, "exit": None}
     code = exitcodes.RUNNING if h.active else exitcodes.OK if h.ended and h.ended.status == "done" else exitcodes.FAILED
     return Told(record, [("state", f"{_state(h)}; it was not launched"), *([("note", note)] if h.ended else [])], code)

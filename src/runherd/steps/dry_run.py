@@ -138,7 +138,7 @@ def _execute(place: Place, spec: Spec) -> str | None:
                 print(f"[dry-run] {spec.run_id}: {KILLED}; once more", flush=True)
                 failed = _one(argv, command.cwd, env, _log(place), timeout_s)
             if failed is not None:
-                return f"{failed}: {_last_words(place)}"
+                return ": ".join(filter(None, [failed, _last_words(place)]))
     finally:
         for fd in held:
             os.close(fd)
@@ -202,8 +202,11 @@ def _one(argv: list[str], cwd: str, env: dict[str, str], log: Path, timeout_s: f
 
 
 def _last_words(place: Place) -> str:
+    """What its log says of the end; nothing where it has said nothing."""
     from runherd.diagnose import diagnose
 
+    if not _log(place).exists() or not _log(place).stat().st_size:
+        return ""
     found = diagnose(_log(place), {"code": 1}, {}, run_id=place.run_id)
     return found.summary or "no output"
 
