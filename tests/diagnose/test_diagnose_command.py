@@ -163,6 +163,7 @@ MINE = "- {id: a, class: ENVIRONMENT, cause: c, words: [w], match: "
     [
         (["no-such.log"], "no such run and no such log"),
         (["R003"], "no such run and no such log"),
+        ([], "there are no runs here"),
         (["folder"], "this is a folder, and no run's"),
         (["x.log.gz"], "zcat x.log.gz | runherd diagnose -"),
         (["x.log", "--exit", "wrong"], "an exit code from 0 to 255, or a signal as SIGKILL"),

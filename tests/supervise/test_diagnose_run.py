@@ -132,6 +132,15 @@ def test_a_run_by_its_folder(project: Live, diagnose: Command) -> None:
     assert code == 5 and [page.partition(":")[0] for page in pages] == ["good", "asks", "bug"]
 
 
+def test_without_a_name_all_that_ended_badly_are_told(project: Live, diagnose: Command) -> None:
+    """A person in the morning types no ids: every run that has not ended well, and none that is done or at work."""
+    code, said, _ = diagnose()
+    told = [page.partition(":")[0] for page in said.split("\n\n")]
+    assert code == 5 and set(told) - {"stopped"} == {"again", "asks", "bug", "empty", "few", "two steps"}
+    code, said, _ = diagnose("--json")
+    assert [json.loads(line)["run_id"] for line in said.splitlines()] == told
+
+
 def test_nothing_is_written_into_a_run_at_work(project: Live, diagnose: Command) -> None:
     """A run that its supervisor watches is diagnosed from its log so far; no file of it appears or changes."""
     folder = project.root / "runs/waits"

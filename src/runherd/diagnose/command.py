@@ -16,9 +16,11 @@ from runherd.diagnose.lines import Line, tail, tail_of_stream
 from runherd.diagnose.page import page
 from runherd.diagnose.record import Diagnosis, of_lines
 from runherd.errors import UserError, fail
+from runherd.files import decode_id
 from runherd.lifecycle.diagnosed import Told, exit_code, tell
 from runherd.supervise.named import find_place, layout_of, near
 from runherd.supervise.place import Place
+from runherd.words import counted
 
 STDIN = "-"
 CODES = (-64, 255)  #: exit codes; a negative one is a signal, as Python tells it
@@ -29,7 +31,11 @@ PACKED = {b"\x1f\x8b": "zcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\x00": "xzcat
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `runherd diagnose` to a parser."""
     add = parser.add_argument
-    add("what", nargs="+", metavar="TARGET", help="run ids or run folders; or the logs of one run that is not ours, `-` for standard input")
+    add(
+        "what", nargs="*", metavar="TARGET",
+        help="run ids or run folders (none: every run here that has not ended well); or the logs of one run that is not ours, "
+        "`-` for standard input",
+    )  # fmt: skip
     add("--exit", metavar="CODE|SIGNAL", help="how a run that is not ours ended: 1, 137, SIGKILL; without it nobody knows")
     add("--attempt", type=int, metavar="N", help="of a run of ours: this attempt, not the last one")
     add("--signatures", action="append", default=[], metavar="FILE", help="causes of your own, in YAML (may be given several times)")
@@ -43,14 +49,34 @@ def run(args: argparse.Namespace) -> int:
     0 nothing of a failure, 1 failed and the class is known, 2 usage, 3 a run of
     ours that is still at work, 5 UNKNOWN: a person must look.
     """
+    if not args.what:
+        return _all_that_failed(args)
     runs = {name: place for name in args.what if (place := _place(args.root, name)) is not None}
     logs = [name for name in args.what if name not in runs]
     if runs and logs:
         raise fail("runs of ours and logs are asked for one by one", value=logs[0], allowed="run ids, or logs of one run")
-    told = [_own(place, args) for place in runs.values()] or [_foreign(logs, args)]
+    return _say_all([_own(place, args) for place in runs.values()] or [_foreign(logs, args)], args)
+
+
+def _say_all(told: list[Told], args: argparse.Namespace) -> int:
     for i, one in enumerate(told):
-        _say(one, args.json, several=len(told) > 1, first=i == 0)
+        _say(one, args.json, several=len(told) > 1 or not args.what, first=i == 0)
     return max(one.code for one in told)
+
+
+def _all_that_failed(args: argparse.Namespace) -> int:
+    """Every run of the project whose last generation ended otherwise than well, in the order of their ids."""
+    layout = layout_of(args.root)
+    folder = layout.run_dir("x").parent
+    names = sorted(decode_id(p.name) for p in folder.iterdir() if (p / "events.jsonl").is_file()) if folder.is_dir() else []
+    if not names:
+        raise fail("there are no runs here", where=str(folder), allowed="run ids, or logs of one run", hint="runherd diagnose LOG")
+    places = [place for name in names if (ended := (place := Place(layout, name)).history().ended) and ended.status != "done"]
+    if not places:
+        if not args.json:
+            print(f"Of {counted(len(names), 'run')} none has ended badly.")
+        return exitcodes.OK
+    return _say_all([_own(place, args) for place in places], args)
 
 
 def _place(root: Path, name: str) -> Place | None:
