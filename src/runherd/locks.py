@@ -93,6 +93,14 @@ def held_by(path: Path) -> str:
     return f" (pid {', '.join(map(str, found))})" if found else ""
 
 
+def stopped(path: Path, who: str) -> str | None:
+    """What is to be said of a holder that somebody has stopped (SIGSTOP); None where it goes on, or is not seen."""
+    found = holder(path) if is_held(path) else None
+    if found is None or not processes.is_stopped(found):
+        return None
+    return f"{who} is stopped (SIGSTOP); `kill -CONT {found.pid}` lets it go on"
+
+
 def sign(fd: int) -> None:
     """Write into a held lock file who holds it."""
     me = identify(os.getpid())

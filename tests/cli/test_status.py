@@ -47,7 +47,14 @@ def test_a_supervisor_that_stands_still_is_told(at_work: Live) -> None:
         stat = Path(f"/proc/{pid}/stat")
         at_work.until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "it stands still")
         row = next(r for r in json.loads(at_work.runherd("status", "--json").text)["runs"] if r["run_id"] == "on")
-        assert row["note"] == f"its supervisor is stopped (SIGSTOP); `kill -CONT {pid}` lets it go on"
+        told = f"its supervisor is stopped (SIGSTOP); `kill -CONT {pid}` lets it go on"
+        assert row["note"] == told
+        waited = at_work.runherd("wait", "on", "--timeout", "0.1")
+        assert waited.code == 3 and f"on: {told}" in waited.text
+        assert f"on: {told}" in at_work.runherd("doctor").text
+        attached = at_work.launcher("on")
+        assert attached.stdout is not None and attached.stdout.readline() == f"[launch] on: {told}\n"
+        attached.kill()
     finally:
         os.kill(pid, signal.SIGCONT)
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from runherd import clock, exitcodes, lease, locks, processes
-from runherd.cli import standing
 from runherd.cli.project import add_tracker_option, find_run, look
 from runherd.errors import UserError, fail
 from runherd.files import Layout, write_json
@@ -198,7 +197,7 @@ def _cancel(place: Place, tracker_name: str) -> int:
             print(f"{place.run_id}: {h.ended.status}: {h.ended.note}")
             return exitcodes.OK
         time.sleep(0.1)
-    still = standing.stopped(place.layout.supervisor_lock(place.run_id), "its supervisor")
+    still = locks.stopped(place.layout.supervisor_lock(place.run_id), "its supervisor")
     print(f"{place.run_id}: asked to stop, not ended yet; {still or f'see runherd status {place.run_id}'}")
     return exitcodes.RUNNING
 

@@ -15,14 +15,6 @@ from runherd.supervise import facts
 from runherd.supervise.place import Place
 
 
-def stopped(lock: Path, who: str) -> str | None:
-    """What is to be said of a lock's holder that somebody has stopped (SIGSTOP); None where it goes on, or is not seen."""
-    holder = locks.holder(lock) if locks.is_held(lock) else None
-    if holder is None or not processes.is_stopped(holder):
-        return None
-    return f"{who} is stopped (SIGSTOP); `kill -CONT {holder.pid}` lets it go on"
-
-
 def layout_without_plan(root: Path) -> Layout:
     """Where the records are: as project.yaml says, else as it said when it was last read, else where ledgers lie."""
     from runherd.config import load_project
@@ -56,7 +48,7 @@ def _record(place: Place) -> dict[str, Any]:
     pids = _pids(place, last) if h.active else {}
     state = h.ended.status if h.ended else "running" if pids.get("program") else "waiting" if pids else "left"
     lock = place.layout.supervisor_lock(place.run_id)
-    note = h.ended.note if h.ended else stopped(lock, "its supervisor") or (_LEFT if not pids and h.active else "")
+    note = h.ended.note if h.ended else locks.stopped(lock, "its supervisor") or (_LEFT if not pids and h.active else "")
     return {"run_id": place.run_id, "state": state, "attempts": len(h.attempts), "pids": pids, "note": note}
 
 

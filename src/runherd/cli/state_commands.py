@@ -114,7 +114,7 @@ def run_row(layout: Layout, run: RunPlan, draft: Draft) -> dict[str, Any]:
     h = Place(layout, run.run_id).history() if run.gen else None
     ended = h.ended if h else None
     waiting = _waiting(layout, run) if h and h.active else None
-    still = standing.stopped(layout.supervisor_lock(run.run_id), "its supervisor") if h and h.active else None
+    still = locks.stopped(layout.supervisor_lock(run.run_id), "its supervisor") if h and h.active else None
     bill = cost.cost(run.run_id, h, clock.now()) if h and h.attempts else None
     return {
         "run_id": run.run_id,
@@ -192,7 +192,7 @@ def controller_state(layout: Layout) -> dict[str, Any] | None:
     if not locks.is_held(path):
         return None
     who = locks.holder(path)
-    stopped = standing.stopped(path, "it")
+    stopped = locks.stopped(path, "it")
     return {"pid": who.pid if who else None, "host": who.host if who else None, "stopped": stopped}
 
 
@@ -256,11 +256,15 @@ def wait_for(args: argparse.Namespace) -> int:
     if not stages and args.target.startswith("gate_"):
         raise UserError(no_such_stage(plan, args.target))
     run = None if stages else find_run(plan, args.target)
-    idle_looks = 0
+    idle_looks, said = 0, ""
     while True:
         code = _gates_code(layout, stages) if stages else _run_code(layout, run.run_id if run else "")
         is_old = code is not None and _asked_again(args, stages, run)
         code = None if is_old else code
+        still = _stopped(layout, plan, run)
+        if still and still != said:
+            print(still, file=sys.stderr, flush=True)
+        said = still
         at_work = controller_state(layout) is not None or _supervised(layout, plan, run)
         if code is not None and not (stages and at_work and code != exitcodes.OK):
             return _told(args.target, code)
@@ -306,6 +310,13 @@ def _gates_code(layout: Layout, stages: list[str]) -> int | None:
     if any(g["verdict"] not in (None, "PASS") for g in rows):
         return exitcodes.BLOCKED
     return None
+
+
+def _stopped(layout: Layout, plan: Plan, run: RunPlan | None) -> str:
+    """The supervisors that are waited for and stand still, in words."""
+    ids = [run.run_id] if run else [r.run_id for r in plan.runs]
+    found = {i: locks.stopped(layout.supervisor_lock(i), "its supervisor") for i in ids}
+    return "\n".join(f"{run_id}: {still}" for run_id, still in found.items() if still)
 
 
 def _supervised(layout: Layout, plan: Plan, run: RunPlan | None) -> bool:

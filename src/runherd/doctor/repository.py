@@ -115,6 +115,8 @@ def holders(layout: Layout) -> Iterator[Check]:
             watched.append(f"{run_id} ({_who(layout.supervisor_lock(run_id))})")
         elif _history(layout, run_id).active:
             alone.append(run_id)
+        if still := locks.stopped(layout.supervisor_lock(run_id), "its supervisor"):
+            yield Check("runs", Level.WARN, f"{run_id}: {still}")
     if watched:
         yield Check("runs", Level.INFO, f"watched: {', '.join(watched)}")
     if alone:

@@ -25,6 +25,7 @@ from runherd.supervise.spawn import start_supervisor
 JOB_POLL_S = 5.0  #: between two looks at the queue
 HOST_POLL_S = 1.0  #: between two looks at a run that another host carries
 OVER_LOOKS = 10  #: of these looks, every so many-th asks the scheduler too
+STOPPED_LOOK_S = 60.0  #: between two looks at whether a supervisor that is waited for stands still
 SUPERVISOR_TRIES = 5  #: supervisors that may die without any progress in the ledger
 
 
@@ -223,9 +224,13 @@ def wait_for_supervisor(place: Place) -> bool:
     False when nobody held it.
     """
     path = place.layout.supervisor_lock(place.run_id)
-    pause, held = 0.01, False
+    pause, held, said = 0.01, False, ""
     while locks.is_held(path):
         held = True
+        still = locks.stopped(path, "its supervisor") or ""
+        if still != said:
+            print(f"[launch] {place.run_id}: {still or 'its supervisor goes on'}", flush=True)
+            said = still
         who = locks.holder(path)
         fd = processes.open_pidfd(who) if who is not None else None
         if fd is None:
@@ -233,7 +238,7 @@ def wait_for_supervisor(place: Place) -> bool:
             pause = min(pause * 2, 0.5)
             continue
         try:
-            select.select([fd], [], [], 600)
+            select.select([fd], [], [], STOPPED_LOOK_S)
         finally:
             os.close(fd)
     return held
