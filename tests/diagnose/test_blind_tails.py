@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from blind_tails import CASES
+from fifth_tails import DONE as FIFTH_DONE
+from fifth_tails import FAILED as FIFTH_FAILED
+from fifth_tails import HEALTHY as FIFTH_HEALTHY
 from fourth_tails import DONE as FOURTH_DONE
 from fourth_tails import FAILED as FOURTH_FAILED
 from fourth_tails import HEALTHY as FOURTH_HEALTHY
@@ -35,6 +38,8 @@ LATER = [
         ("third", THIRD_HEALTHY, None),
         ("fourth", FOURTH_HEALTHY, None),
         ("fourth done", FOURTH_DONE, 0),
+        ("fifth", FIFTH_HEALTHY, None),
+        ("fifth done", FIFTH_DONE, 0),
     )
     for n, log in enumerate(logs)
 ]
@@ -111,7 +116,11 @@ def test_class_of_the_second_failures(tmp_path: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("failed", "many"), [(THIRD_FAILED, 65), (FOURTH_FAILED, 220)], ids=["third", "fourth"])
+@pytest.mark.parametrize(
+    ("failed", "many"),
+    [(THIRD_FAILED, 65), (FOURTH_FAILED, 220), (FIFTH_FAILED, 19)],
+    ids=["third", "fourth", "fifth"],
+)
 def test_class_of_the_later_failures(
     tmp_path: Path, failed: list[tuple[tuple[str, ...], str, int | None]], many: int
 ) -> None:
