@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from live import Live
 
+from runherd import ledger
 from runherd.cli.main import main
 from runherd.diagnose.evidencelines import few
+from runherd.files import Layout
+from runherd.supervise.place import Place
 
 KINDS = {
     "good": "well", "bug": "waits_then_fails", "asks": "fails", "again": "another_failure_each_time",
@@ -178,16 +181,18 @@ def test_what_is_refused(project: Live, diagnose: Command, words: list[str], why
 
 
 def test_an_older_record_is_read(project: Live, diagnose: Command) -> None:
-    """A diagnosis.json that does not name its attempt is taken for the last one, by the log that it shows."""
+    """A diagnosis.json that does not name its attempt is taken for the last one, by its log, also after a move."""
     path = project.root / "runs/asks/diagnosis.json"
     kept = json.loads(path.read_text())
     old = {k: v for k, v in kept.items() if k not in ("generation", "attempt", "step", "exit", "last_good")}
-    path.write_text(json.dumps({**old, "summary": "as it was written then"}))
+    moved = [{**row, "file": row["file"].replace(str(project.root), "/where/it/lay")} for row in old["evidence"]]
+    path.write_text(json.dumps({**old, "summary": "as it was written then", "evidence": moved}))
     try:
         code, said, _ = diagnose("asks")
     finally:
         path.write_text(json.dumps(kept))
     assert code == 5 and said.splitlines()[1] == "  as it was written then" and "exit code 3" in said
+    assert "    runs/asks/attempts/1/log.txt:1: cannot go on\n" in said, "the log where it is now"
 
 
 def test_monitor_shows_why_a_run_ended(project: Live, command: Command) -> None:
@@ -234,3 +239,21 @@ def test_few_lines_hold_the_first_cause() -> None:
     assert few(record) == ["x.log:1: line 1", "x.log:2: line 2", "x.log:5: line 5"]
     assert few({**record, "class": "UNKNOWN", "signature": "unknown"})[0] == "x.log:3: line 3"
     assert few({**record, "class": "COMPLETE"}) == []
+
+
+def test_a_request_that_was_stopped_before_its_launch(project: Live, command: Command, diagnose: Command) -> None:
+    """A later request that ended before any launch is told by what stopped it, not by the attempt of the one before."""
+    place = Place(Layout(project.root), "bug")
+    kept = place.layout.events("bug").read_bytes()
+    place.record(ledger.Requested(2, "resume"))
+    place.record(ledger.Ended(2, "blocked", "CONFIG", "", "cannot be launched: no such key; then set TODO"))
+    try:
+        code, said, _ = diagnose("bug")
+        first = diagnose("bug", "--attempt", "1")[1]
+        looked = command("monitor", "bug")[1]
+    finally:
+        place.layout.events("bug").write_bytes(kept)
+    assert code == 1 and said.startswith("bug: CONFIG (config") and "KeyError" not in said
+    assert "do: Mend the configuration (runherd explain bug), then set TODO." in said
+    assert first.startswith("bug: CODE_BUG") and "attempt: 1 of 1 (generation 1), exit code 1" in first
+    assert "cannot be launched" in looked and "KeyError" not in looked

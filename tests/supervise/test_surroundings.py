@@ -84,7 +84,7 @@ def test_no_good_run(layout: Layout) -> None:
 
 def test_seeds_and_baseline(layout: Layout) -> None:
     """Runs that differ by seed only are siblings, the one named as baseline is the baseline; only finite numbers count."""
-    run(layout, "s1", {"lr": 1}, seed=1, metrics={"acc": 0.5, "odd": math.nan})
+    run(layout, "s1", {"lr": 1}, seed=1, metrics={"acc": 0.5, "odd": math.nan, "huge": 10**400})
     run(layout, "other", {"lr": 2}, seed=1, metrics={"acc": 0.1})
     found = look(run(layout, "mine", {}), {"lr": 1}, seed=2, baseline="other")
     assert [r["metrics"] for r in found["siblings"]] == [{"acc": 0.5}] and found["baseline"]["metrics"] == {"acc": 0.1}

@@ -21,6 +21,7 @@ from runherd.supervise.place import Place
 from runherd.words import listing
 
 NO_FAILURE = ("COMPLETE", "HEALTHY", "")
+NEEDED = {"class", "signature", "confidence", "summary", "evidence", "checks", "suggestion"}
 FINDINGS = 5  #: of a validation, that are shown as evidence
 LAST_BYTES = 65_536
 #: What to do where the record, not the log, says why a run did not end well.
@@ -63,13 +64,25 @@ def tell(place: Place, number: int | None = None, signatures: Sequence[str] = ()
 def stored(place: Place, attempt: Attempt, h: History) -> dict[str, Any] | None:
     """The content of diagnosis.json, where it is about this attempt and whole; older ones do not name their attempt."""
     kept = read_object(place.layout.record(place.run_id, "diagnosis"))
-    if kept is None or not {"class", "summary", "evidence", "checks", "confidence"} <= kept.keys():
+    if kept is None or not kept.keys() >= NEEDED:
         return None
+    kept = _here(kept, place)
     if "attempt" in kept:
         return kept if (kept.get("generation"), kept["attempt"]) == (attempt.gen, attempt.number) else None
     named = f"attempts/{attempt.number}/"
     is_it = attempt is h.last_attempt and any(named in str(row.get("file")) for row in kept["evidence"])
     return {**kept, **where(place, attempt)} if is_it else None
+
+
+def _here(record: dict[str, Any], place: Place) -> dict[str, Any]:
+    """The record with its log where it is now: the project may have been moved since it was written."""
+    inside = f"/{place.dir.name}/attempts/"
+    rows = []
+    for row in record["evidence"]:
+        _, found, rest = str(row.get("file")).rpartition(inside)
+        moved = bool(found) and not Path(row["file"]).exists()
+        rows.append({**row, "file": str(place.dir / "attempts" / rest)} if moved else row)
+    return {**record, "evidence": rows}
 
 
 def _attempt(place: Place, h: History, number: int | None) -> Attempt | None:

@@ -85,7 +85,7 @@ def _ended(folder: Path, place: Place) -> Ended | None:
             return None
         run_id = str(result.get("run_id"))
         command = read_object(place.layout.command(run_id, int(result.get("attempt") or 0))) or {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return None
     metrics = {k: v for k, v in _mapping(result.get("metrics")).items() if _is_finite(v)}
     return Ended(run_id, str(result.get("ended_at") or ""), {**result, "metrics": metrics}, _facts(_mapping(spec.get("data")), command))
@@ -134,7 +134,10 @@ def _plain(value: Any) -> Any:
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def _curve(place: Place, attempt: Attempt) -> list[dict[str, Any]]:

@@ -217,10 +217,14 @@ def _diagnosis(target: Target, seen: Seen) -> dict[str, Any] | None:
         return seen.evidence.diagnosis
     from pathlib import Path
 
+    from runherd import history, ledger
     from runherd.files import read_object
 
+    last = history.of(ledger.read(Path(target.folder) / "events.jsonl")).last_attempt
+    if last is None:  # what stopped it came before any launch: its log is of an earlier request
+        return None
     kept = read_object(Path(target.folder) / "diagnosis.json")
-    return kept if kept and kept.get("attempt") in (None, target.attempt) else seen.evidence.diagnosis
+    return kept if kept and kept.get("attempt") in (None, last.number) else seen.evidence.diagnosis
 
 
 def _validated(target: Target, args: argparse.Namespace) -> str:
