@@ -51,7 +51,7 @@ def test_fifty_megabytes(tmp_path: Path, kind: str) -> None:
         with log.open("ab") as f:
             for _ in range(grown):
                 f.write(block)
-        done = subprocess.run(argv, env=env, capture_output=True, text=True)
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 0 and done.stdout.startswith("[Monitor] HEALTHY") and not done.stderr
         assert int(peak.read_text()) / 1024 < PEAK_MIB
 
