@@ -44,11 +44,20 @@ OLD = {"log_age_s": 1300.0, "result_age_s": 1300.0, "progress_age_s": 1300.0}
 OOM_HIT = {"cuda-oom": {"count": 1, "first": 5, "last": 5, "text": "CUDA out of memory"}}
 FULL = replace(GOOD, items=140, correct=92, judged=140)
 
+COUNTED: dict[str, Any] = {"process": "gone", "surely_gone": True, "result": None, "done": 140, "expected": None}
+
 #: name -> (evidence, state at the first look, state and action at the second)
 TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     "healthy": (evidence(), "HEALTHY", "HEALTHY", "none"),
     "complete": (evidence(result=FULL, done=140), "COMPLETE", "COMPLETE", "finish"),
     "exit 0": (evidence(process="gone", exit={"code": 0}, result=None), "COMPLETE", "COMPLETE", "finish"),
+    "counted to its end": (evidence(**COUNTED, diagnosis={"class": "HEALTHY"}), "COMPLETE", "COMPLETE", "finish"),
+    "counted to its end, and a launcher says that it failed": (
+        evidence(**COUNTED, diagnosis={"class": "UNKNOWN", "summary": "make says so"}),
+        "UNKNOWN",
+        "UNKNOWN",
+        "ask",
+    ),
     "exit 0 with too few": (evidence(process="gone", exit={"code": 0}), "DEAD", "DEAD", "resume"),
     "all items but not complete": (
         evidence(result=replace(FULL, says_complete=False), done=140),

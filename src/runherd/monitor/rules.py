@@ -71,7 +71,7 @@ def _counted_to_its_end(e: Evidence) -> Suspicion | None:
     told = e.done is not None and e.total is not None and e.done >= e.total
     if e.process != "gone" or e.exit is not None or e.awaited or not told:
         return None
-    if (e.diagnosis or {}).get("class") not in (None, "HEALTHY", "COMPLETE", "UNKNOWN"):
+    if (e.diagnosis or {}).get("class") not in (None, "HEALTHY", "COMPLETE"):
         return None
     text = f"all {e.total} {plural(e.total or 0, e.unit)} are counted and the process has ended; its exit is not known"
     return Suspicion("COMPLETE", text, (text, process_line(e)), e.surely_gone, confidence=0.7, shown=True)
