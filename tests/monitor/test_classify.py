@@ -44,7 +44,7 @@ OLD = {"log_age_s": 1300.0, "result_age_s": 1300.0, "progress_age_s": 1300.0}
 OOM_HIT = {"cuda-oom": {"count": 1, "first": 5, "last": 5, "text": "CUDA out of memory"}}
 FULL = replace(GOOD, items=140, correct=92, judged=140)
 
-COUNTED: dict[str, Any] = {"process": "gone", "surely_gone": True, "result": None, "done": 140, "expected": None}
+COUNTED: dict[str, Any] = {"process": "gone", "result": None, "done": 140, "expected": None}
 
 #: name -> (evidence, state at the first look, state and action at the second)
 TABLE: dict[str, tuple[Evidence, str, str, str]] = {
@@ -52,12 +52,6 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     "complete": (evidence(result=FULL, done=140), "COMPLETE", "COMPLETE", "finish"),
     "exit 0": (evidence(process="gone", exit={"code": 0}, result=None), "COMPLETE", "COMPLETE", "finish"),
     "counted to its end": (evidence(**COUNTED, diagnosis={"class": "HEALTHY"}), "COMPLETE", "COMPLETE", "finish"),
-    "counted to its end, and a launcher says that it failed": (
-        evidence(**COUNTED, diagnosis={"class": "UNKNOWN", "summary": "make says so"}),
-        "UNKNOWN",
-        "UNKNOWN",
-        "ask",
-    ),
     "exit 0 with too few": (evidence(process="gone", exit={"code": 0}), "DEAD", "DEAD", "resume"),
     "all items but not complete": (
         evidence(result=replace(FULL, says_complete=False), done=140),
@@ -305,3 +299,10 @@ def test_line(name: str, line: str, code: int) -> None:
     judged = classify(signs, None)
     assert one_line(signs, judged) == line
     assert exit_code(judged) == code
+
+
+def test_a_launchers_word_of_failure_goes_before_a_count_at_its_end() -> None:
+    """Nobody knows its exit: all steps are counted, and make says that it failed. That is no success."""
+    told = evidence(**COUNTED, surely_gone=True, diagnosis={"class": "UNKNOWN", "summary": "make says so"})
+    judgement = classify(told)
+    assert (judgement.state, judgement.action) == ("UNKNOWN", "ask") and "make says so" in judgement.sentence
