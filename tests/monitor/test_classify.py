@@ -304,5 +304,5 @@ def test_line(name: str, line: str, code: int) -> None:
 def test_a_launchers_word_of_failure_goes_before_a_count_at_its_end() -> None:
     """Nobody knows its exit: all steps are counted, and make says that it failed. That is no success."""
     told = evidence(**COUNTED, surely_gone=True, diagnosis={"class": "UNKNOWN", "summary": "make says so"})
-    judgement = classify(told)
+    judgement = classify(told, None)
     assert (judgement.state, judgement.action) == ("UNKNOWN", "ask") and "make says so" in judgement.sentence
