@@ -56,6 +56,7 @@ _GAVE_UP = re.compile(
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
     r"|\b\d+ (?:consecutive|successive) (?:\S+ )?(?:requests|calls|errors|failures)\b"
 )
+_OTHER_PROCESS = re.compile(r"\[rank\d|\([^()]*\bpid=\d")
 #: Who watches over a program states facts, whatever the level of the line.
 _SUPERVISOR = re.compile(
     r"\b(?:nanny|kubelet|slurmstepd|raylet|default-scheduler|YarnClusterScheduler|TaskSetManager|Evicted|NCCL WARN)\b"
@@ -69,12 +70,17 @@ _ERROR_LINE = re.compile(
 )
 
 
+def _place(signature: Signature) -> int:
+    """Return how far from the root a signature stands: that a peer is lost comes after what took it away."""
+    return 2 * signature.order + (signature.order == 1 and signature.cls == "DISTRIBUTED")
+
+
 def rank_all(scene: Scene) -> list[Ranked]:
     """Return the possible causes; the least rank is the best."""
     out = [_of_traceback(scene, scene.raised, n) for n in _uncaught(scene)]
     if not out and scene.raised and scene.exit.known and not scene.exit.clean:
         out += _last_word(scene)
-    out += [((2 * s.order, 0, i), of_signature(s, (i,), 0.9)) for i, s in _fatal(scene)]
+    out += [((_place(s), 0, i), of_signature(s, (i,), 0.9)) for i, s in _fatal(scene)]
     if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
         out += _near_the_end(scene, _near(scene, out))
     return out
@@ -91,7 +97,7 @@ def _fatal(scene: Scene) -> Iterator[tuple[int, Signature]]:
     """Yield what only a process that ends writes, or who ends it: a scheduler gives it some time to go on."""
     failed = scene.exit.known and not scene.exit.clean
     for i, signature in scene.hits:
-        told = failed and signature.cls == "STOPPED" and signature.order == 0 and i > len(scene.lines) - GRACE_LINES
+        told = failed and signature.cls in ("STOPPED", "HARDWARE") and signature.order == 0 and i > len(scene.lines) - GRACE_LINES
         if signature.fatal and i not in scene.inside and (i > scene.last_progress or told):
             yield i, signature
 
@@ -123,7 +129,7 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
             rank, cause = _of_traceback(scene, scene.remains, n)
             spoken, most = True, 0.5 if raised.alone else 0.8
             vague = raised.name in VAGUE - PLAIN_BUGS and cause.signature.startswith("traceback:")
-            yield (rank[0] + 1 + vague, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, most))
+            yield ((rank[0] | 1) + vague, rank[1], rank[2]), replace(cause, confidence=min(cause.confidence, most))
     for i, signature in scene.hits:
         if i not in told and i >= begin and not signature.fatal:
             text = scene.lines[i].text
@@ -168,24 +174,24 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
         gone = scene.catalogue.of_exception(f"{chain[0].name}: {chain[0].message} [in multiprocessing]")
         if gone and gone.order:
             cause = of_signature(gone, (chain[0].end,), 0.6, chain[0], _frame(chain[0], chain))
-            return (2 * gone.order, elsewhere, chain[0].begin), cause
+            return (_place(gone), elsewhere, chain[0].begin), cause
     known = [(s, r) for r in chain for s in _signatures_in(scene, r)]
     known.sort(key=lambda pair: pair[0].order)
     if known and not (known[0][0].order == 2 and len(chain) > 1 and chain[0] is not known[0][1]):
         signature, origin = known[0]
         cause = of_signature(signature, (origin.end,), 0.95, origin, _frame(origin, chain))
-        return (2 * max(signature.order, 0), elsewhere, origin.begin), cause
+        return (_place(signature), elsewhere, origin.begin), cause
     for raised in chain:
         family = _family(scene, raised)
         if family:
             cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
-            return (2 * family.order, elsewhere, raised.begin), cause
+            return (_place(family), elsewhere, raised.begin), cause
     origin = chain[0]
     in_vain = _tried(scene, chain[-1]) if _GAVE_UP.search(chain[-1].message) else _storm(scene, origin)
     if in_vain:
         signature, i = in_vain
         cause = of_signature(signature, (i, origin.end), 0.7, chain[-1], _frame(chain[-1], chain))
-        return (2 * signature.order, elsewhere, origin.begin), cause
+        return (_place(signature), elsewhere, origin.begin), cause
     cause = of_exception(origin, _frame(origin, chain), 0.9 if scene.exit.known else 0.8)
     if _only_tells(scene, origin):
         told = replace(cause, cls="UNKNOWN", suggestion="Look further up, or into the log that it names.", restart="maybe")
@@ -223,7 +229,8 @@ def _below(scene: Scene, raised: Raised) -> list[int]:
             continue  # the words come after an empty line
         if not text.strip() or tracebacks.HEADER in text or _LOG_LINE.match(text):
             break
-        if (raised.label and raised.label not in text[:40]) or tracebacks.SURE.match(tracebacks.unlabelled(text)):
+        other = raised.label not in text[:40] if raised.label else not raised.alone and _OTHER_PROCESS.match(text)
+        if other or tracebacks.SURE.match(tracebacks.unlabelled(text)):
             break
         out.append(i)
     return out

@@ -26,7 +26,7 @@ NO_FAILURE = ("HEALTHY", "COMPLETE")
 ASSUMED_CODE = 1  #: of a run whose log tells that it failed, and whose exit nobody saw
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
-_STOPS = re.compile(r"(?i)\b(?:terminat|stopp|stopping|abort|exit|halt)")
+_STOPS = re.compile(r"(?i)\b(?:terminat|stop|abort|exit|halt)")
 _NO_NUMBER = re.compile(
     r"(?i)(?:acc|scor|f1|bleu|roug.|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
     r"\w*[\"']?\s*[:=]\s*(?:nan|null|none)\b"
@@ -49,7 +49,7 @@ def _decide(scene: Scene) -> Cause:
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return told_apart(scene, _nothing_came(scene) or _stopped_in_order(scene) or _clean(ranked))
+        return told_apart(scene, _nothing_came(scene) or _stopped_in_order(scene) or _clean(scene, ranked))
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
@@ -100,21 +100,26 @@ def _nothing_came(scene: Scene) -> Cause | None:
 def _stopped_in_order(scene: Scene) -> Cause | None:
     """What a program says near its end that it stops for, though its code is 0: losses that are no numbers, a Ctrl-C."""
     for i, signature in reversed(scene.hits):
-        if i < len(scene.lines) - LAST_WORDS or i < scene.last_progress:
-            return None
+        if i < len(scene.lines) - LAST_WORDS:
+            break
         told = signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text)
-        if told or (signature.cls == "STOPPED" and signature.fatal):
+        if told or (signature.cls == "STOPPED" and signature.order <= 1 and i >= scene.last_progress):
             return of_signature(signature, (i,), 0.6)
-    return None
+    return _diverged(scene)
 
 
-def _clean(ranked: list[Ranked]) -> Cause:
-    raised = [pair for pair in ranked if pair[1].raised is not None and not pair[1].raised.alone]
+def _clean(scene: Scene, ranked: list[Ranked]) -> Cause:
+    raised = [p for p in ranked if p[1].raised and not p[1].raised.alone and not _warned(scene, p[1].raised.begin)]
     if raised:
         cause = min(raised, key=lambda pair: pair[0])[1]
         text = f"ended with exit code 0, but its last words are: {cause.summary}"
         return replace(cause, summary=text, confidence=0.5)
     return Cause("COMPLETE", "clean-exit", "ended with exit code 0", 0.95, restart="no")
+
+
+def _warned(scene: Scene, begin: int) -> bool:
+    """Whether a traceback stands under a line of a mild level: the program told of it and went on."""
+    return begin > 0 and MILD.search(scene.lines[begin - 1].text) is not None
 
 
 def _signalled(scene: Scene) -> Cause:

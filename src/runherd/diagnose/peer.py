@@ -14,10 +14,10 @@ from itertools import takewhile
 
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.scene import Scene
-from runherd.diagnose.tracebacks import Frame, Raised
+from runherd.diagnose.tracebacks import Frame, Raised, frame_of
 
 ENDPOINT, ELSEWHERE, RANKS = "PROXY_DOWN", "NETWORK", "DISTRIBUTED"
-DENIALS = ("forbidden", "tracking-service")  #: signatures that tell it by themselves
+DENIALS = ("forbidden", "tracking-service", "tls")  #: signatures that tell it by themselves
 NEAR_LINES = 4  #: around the evidence that are read too
 
 _CLIENTS = (
@@ -31,7 +31,11 @@ _STORES = (
 #: An address that only a model endpoint has, whoever its host is.
 _ENDPOINT_ADDRESS = re.compile(
     r"(?i)/v1(?:beta)?/|chat/completions|/api/(?:chat|generate|tags|show)\b|/(?:generate|completions?|embeddings)\b"
-    r"|\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d|\bhost='(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.)|api-inference\.huggingface|router\.huggingface|\bInvokeModel"
+    r"|api-inference\.huggingface|router\.huggingface|\bInvokeModel"
+)
+#: A host near by mostly serves a model, unless the frames are those of another service's client.
+_NEAR_HOST = re.compile(
+    r"(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d|\bhost='(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.)"
 )
 _SAYS_ENDPOINT = re.compile(
     rf"(?i)\b(?:{_CLIENTS})\.\w|(?:api|llm|inference)[\w.-]*\.(?:com|ai|cn|net|io)\b"
@@ -48,7 +52,8 @@ _SAYS_RANKS = re.compile(
     r"|(?i:\bcoordination service\b|\brendezvous\b|/job:\w+/replica|\bRPC call to \w+ timed out|\bhorovod\b|\bbarrier\b)"
 )
 _FRAME_RANKS = re.compile(
-    r"[/\\]torch[/\\]distributed[/\\]|[/\\]vllm[/\\](?:v1[/\\])?(?:executor|engine)[/\\]|[/\\]horovod[/\\]|[/\\]distributed[/\\](?:comm|core)\.py$"
+    r"[/\\]torch[/\\]distributed[/\\]|[/\\]vllm[/\\](?:v1[/\\])?(?:executor|engine)[/\\]|[/\\]horovod[/\\]|[/\\]distributed[/\\](?:comm[/\\]\w+|comm|core)\.py$"
+    r"|[/\\]ray[/\\]_private[/\\]services\.py$"
 )
 _FRAME_ENDPOINT = re.compile(
     rf"(?i)[/\\](?:{_CLIENTS})[/\\]|vllm|sglang|ollama|(?:llm|api|model|judge|chat)_?(?:client|judge|api)\w*\.py$"
@@ -70,16 +75,27 @@ def told_apart(scene: Scene, cause: Cause) -> Cause:
 
 def _hints(scene: Scene, cause: Cause) -> Iterator[str | None]:
     """Yield what each sign says, the most telling first."""
-    for raised in _chain(scene, cause):
+    chain = list(_chain(scene, cause))
+    for raised in chain:
         yield _of_text(raised.text)
         for frame in reversed(raised.frames):
             yield _of_frame(frame)
+    for raised in chain:
+        yield from (_of_text(text) for text in _sources(scene, raised))
+    for raised in chain:
+        yield _near(raised.text)
     at = sorted(cause.lines)
-    for i in at:
-        yield _of_text(scene.lines[i].text)
-    for i in at:
-        for j in range(max(0, i - NEAR_LINES), min(len(scene.lines), i + NEAR_LINES + 1)):
-            yield _of_text(scene.lines[j].text)
+    around = (range(max(0, i - NEAR_LINES), min(len(scene.lines), i + NEAR_LINES + 1)) for i in at)
+    for i in (*at, *(j for near in around for j in near)):
+        yield _of_text(scene.lines[i].text) or _near(scene.lines[i].text)
+
+
+def _sources(scene: Scene, raised: Raised) -> Iterator[str]:
+    """Yield the source lines under the user's own frames, the deepest first."""
+    for i in range(raised.end - 1, raised.begin, -1):
+        frame = frame_of(scene.lines[i].text)
+        if frame and frame.is_user:
+            yield scene.lines[i + 1].text
 
 
 def _of_frame(frame: Frame) -> str | None:
@@ -113,3 +129,7 @@ def _of_text(text: str) -> str | None:
     if bool(endpoint) == bool(elsewhere):
         return None
     return ENDPOINT if endpoint else ELSEWHERE
+
+
+def _near(text: str) -> str | None:
+    return ENDPOINT if _NEAR_HOST.search(text) else None

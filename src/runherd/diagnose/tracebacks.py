@@ -10,6 +10,7 @@ from runherd.diagnose.lines import Line
 
 HEADER = "Traceback (most recent call last)"
 MESSAGE_LINES = 6  # of a message that spans lines
+LINK_LINES = 6  # from an exception to the header of the one that it led to
 FOREIGN_LINES = 40  # of other processes between the lines of a traceback, where nothing tells them apart
 
 #: What launchers and log handlers put before each line of a program.
@@ -23,7 +24,7 @@ _LABEL = re.compile(
 
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 _RAISED = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w*\.)*(?:[A-Z_]\w*|error|timeout|gaierror|herror))(?::\s?(?P<message>.*))?$"
+    r"(?P<type>(?:(?:[A-Za-z_]\w*|<locals>)\.)*(?:[A-Z_]\w*|error|timeout|gaierror|herror))(?::\s?(?P<message>.*))?$"
 )
 #: A type that nothing but an exception has, for places where other lines may stand too.
 SURE = re.compile(
@@ -32,7 +33,9 @@ SURE = re.compile(
     r"|(?:[a-z_]\w*\.)+[A-Z]\w*[a-z]\w*\b|(?:[a-z_]\w*\.)+(?:error|timeout|gaierror|herror)\b"
 )
 #: Ray names the inner exception in brackets, and that one's frames and words follow.
-_WRAPPED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)\((?P<inner>[A-Za-z_][\w.]*)\): (?P<message>.*)$")
+_WRAPPED = re.compile(
+    r"(?P<type>[A-Za-z_][\w.]*)\((?P<inner>[A-Za-z_][\w.]*)\): (?P<message>.*)$|ray\.exceptions\.\w+: .*\bray::"
+)
 _BARE = re.compile(r"(?:\w+\.)*(?:Syntax|Indentation|Tab)Error: ")
 _RICH_FRAME = re.compile(r"^(?P<file>[^\s:][^:]*\.pyx?):(?P<line>\d+) in (?P<name>\S+)")
 _STAMPED = re.compile(r"(?P<stamp>[^\s|+].*?)\s{2,}File \"")
@@ -118,6 +121,7 @@ def find(lines: Sequence[Line]) -> list[Raised]:
                 if out and _holds(lines, out[-1], raised):
                     out[-1] = _unwrapped(out[-1], raised)
                 else:
+                    out += _without_traceback(lines, i, used)
                     out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
         elif i > used and "Error: " in line.text and _BARE.match(line.text):
@@ -125,6 +129,17 @@ def find(lines: Sequence[Line]) -> list[Raised]:
             if raised:
                 out.append(raised)
     return out
+
+
+def _without_traceback(lines: Sequence[Line], at: int, used: int) -> list[Raised]:
+    """Return the exception of one line because of which the one at `at` was raised, if it has no traceback."""
+    before = [i for i in range(max(used + 1, at - LINK_LINES), at) if lines[i].text.strip()]
+    if len(before) < 2 or not any(link in lines[before[-1]].text for link in _LINKS):
+        return []
+    found = _RAISED.match(unlabelled(lines[before[-2]].text))
+    if found is None or not SURE.match(found["type"]):
+        return []
+    return [Raised(before[-2], before[-2], found["type"], found["message"] or "", alone=True)]
 
 
 def _holds(lines: Sequence[Line], outer: Raised, inner: Raised) -> bool:
@@ -139,6 +154,12 @@ def _unwrapped(outer: Raised, inner: Raised) -> Raised:
     if outer.end == inner.begin:  # the type is the outer one's
         return replace(outer, end=inner.end, message=inner.message)
     return replace(inner, begin=outer.begin, frames=(*outer.frames, *inner.frames), label=outer.label)
+
+
+def frame_of(text: str) -> Frame | None:
+    """Return the frame that a line of a traceback names."""
+    found = _FRAME.match(unlabelled(text))
+    return Frame(found["file"], int(found["line"]), (found["name"] or "").strip()) if found else None
 
 
 def _split_label(text: str) -> tuple[str, str]:
@@ -171,17 +192,17 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
                 continue
             text = text[stamped.end() :]
         body = text[indent:] if text[:indent].strip(" |+") == "" else text
-        frame = _FRAME.match(body)
+        frame = frame_of(body)
         if frame:
-            frames.append(Frame(frame["file"], int(frame["line"]), (frame["name"] or "").strip()))
+            frames.append(frame)
             foreign, flat = 0, not body[0].isspace()
             continue
         if not body.strip() or body[0] in " \t|+^~" or body.startswith("[Previous line"):
             continue
         wrapped = _WRAPPED.match(body)
-        if wrapped and i + 1 < len(lines) and _FRAME.match(unlabelled(lines[i + 1].text)):
+        if wrapped and _frames_follow(lines, i):
             continue
-        raised = wrapped or _RAISED.match(body)
+        raised = (wrapped if wrapped and wrapped["type"] else None) or _RAISED.match(body)
         if raised is None or ((foreign or flat) and not SURE.match(raised["type"])):
             foreign += bool(frames and not label)
             if HEADER in body or foreign > FOREIGN_LINES:
@@ -190,6 +211,15 @@ def _plain(lines: Sequence[Line], start: int, head: str) -> Raised | None:
         message = raised["message"] or "" if stamp else _message(lines, i, label, raised["message"] or "")
         return Raised(start, i, raised["type"], message, tuple(frames), label.strip(" :"))
     return None
+
+
+def _frames_follow(lines: Sequence[Line], at: int) -> bool:
+    """Whether frames come next, perhaps after marks under source lines that were left out."""
+    for line in lines[at + 1 : at + 1 + MESSAGE_LINES]:
+        text = unlabelled(line.text)
+        if text.strip(" ~^"):
+            return _FRAME.match(text) is not None
+    return False
 
 
 def _stamp(lines: Sequence[Line], start: int, label: str, rest: str) -> re.Pattern[str] | None:
