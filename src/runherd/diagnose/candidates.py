@@ -216,6 +216,8 @@ def _family(scene: Scene, raised: Raised) -> Signature | None:
     found = scene.catalogue.of_exception(raised.text)
     if found is None and tracebacks.SURE.match(raised.message):
         found = scene.catalogue.of_exception(raised.message.replace("(", ": ", 1))
+    if found is None and raised.name in ("OSError", "EOFError") and raised.frames:  # a reader of files may say little
+        found = scene.catalogue.of_exception(f"{raised.text} [in {raised.frames[-1].file}]")
     below = [tracebacks.unlabelled(scene.lines[i].text).strip() for i in _below(scene, raised)]
     return found or (scene.catalogue.of_exception(" ".join((raised.text, *below))) if below else None)
 
