@@ -258,7 +258,7 @@ def gave_up(scene: Scene) -> Cause | None:
     if not scene.exit.by_itself:
         return None
     for i in range(len(scene.lines) - 1, max(-1, len(scene.lines) - 1 - LAST_WORDS), -1):
-        if not _GAVE_UP.search(scene.lines[i].text):
+        if not _GAVE_UP.search(scene.lines[i].text) or (i < scene.last_progress and not scene.exit.known):
             continue
         hits = [(at, s) for at, s in scene.hits if i - TRIED_LINES <= at <= i and s.cls in FROM_OUTSIDE]
         kinds = Counter(s.id for _, s in hits)

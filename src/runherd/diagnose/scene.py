@@ -25,7 +25,7 @@ NORMS_NOT_FINITE = 10  #: gradient norms without a loss; a loss scale finds its 
 _NORM = re.compile(
     r"(?i)grad(?:ient)?[_ ]norm['\"]?\s*(?:[:=]|is\b)\s*['\"]?(?:nan|inf)"
 )  # a Trainer shows such a loss as 0
-_LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
+_LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=\s]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
 #: Lines that count, but not work: a command with its options, and what is told as an error.
 _NO_WORK = re.compile(
     r"(?:^|\s)--[\w-]*(?:epoch|step|iter|batch|sample|update|frame)[\w-]*[ =]['\"]?\d|^\W*(?:\S+ ){0,2}(?:ERROR|FATAL|CRITICAL)\b"
@@ -140,7 +140,7 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int], failed: boo
     Where nothing before can be compared, one lone bar is taken as printed again if the run has failed.
     """
     now = None if RECOVERED.search(lines[at].text) else mark(lines[at].text)
-    if now is None:
+    if now is None or (now.total is None and now.unit != "bar"):
         return False
     complaint = next((i for i in range(at - 1, max(-1, at - REPRINT_LINES), -1) if i in complaints), None)
     if complaint is None:
