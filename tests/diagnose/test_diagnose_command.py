@@ -163,6 +163,7 @@ MINE = "- {id: a, class: ENVIRONMENT, cause: c, words: [w], match: "
     [
         (["no-such.log"], "no such run and no such log"),
         (["R003"], "no such run and no such log"),
+        (["empty.log"], "say how it ended: --exit CODE|SIGNAL"),
         ([], "there are no runs here"),
         (["folder"], "this is a folder, and no run's"),
         (["x.log.gz"], "zcat x.log.gz | runherd diagnose -"),
@@ -179,6 +180,7 @@ MINE = "- {id: a, class: ENVIRONMENT, cause: c, words: [w], match: "
 def test_what_is_refused(diagnose: Callable[..., Said], words: list[str], why: str) -> None:
     """A name, an exit or a catalogue that cannot be used is one clear sentence and exit code 2."""
     write("x.log", BUG)
+    write("empty.log", "\n \n")
     Path("folder").mkdir()
     Path("x.log.gz").write_bytes(gzip.compress(BUG.encode()))
     write("bad.yaml", MINE + "['(']}\n")
@@ -187,6 +189,15 @@ def test_what_is_refused(diagnose: Callable[..., Said], words: list[str], why: s
     write("broken.yaml", "- {id: [\n")
     code, said, error = diagnose(*words)
     assert (code, said) == (2, "") and error.startswith("runherd: ") and why in error, error
+
+
+def test_from_inside_of_a_project(diagnose: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run's id that is typed in a folder of the project gets told where the project is."""
+    (tmp_path / ".runherd").mkdir()
+    (tmp_path / "logs").mkdir()
+    monkeypatch.chdir(tmp_path / "logs")
+    code, _, error = diagnose("R003")
+    assert code == 2 and "this folder lies inside a project" in error and f"cd {tmp_path}" in error
 
 
 def test_the_table_of_ends() -> None:

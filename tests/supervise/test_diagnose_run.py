@@ -170,6 +170,7 @@ def test_a_run_that_was_cancelled(project: Live, command: Command, diagnose: Com
     ("words", "why"),
     [
         (["bugs"], "did you mean 'bug'?"),
+        (["bug", "emty"], "did you mean 'empty'?"),
         (["bug", "--exit", "1"], "how bug ended stands in its record"),
         (["bug", "behaviour.py"], "runs of ours and logs are asked for one by one"),
     ],

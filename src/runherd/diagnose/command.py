@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     runs = {name: place for name in args.what if (place := _place(args.root, name)) is not None}
     logs = [name for name in args.what if name not in runs]
     if runs and logs:
+        if logs[0] != STDIN and not os.path.exists(logs[0]):
+            raise _nothing_of_that_name(args.root, logs[0])
         raise fail("runs of ours and logs are asked for one by one", value=logs[0], allowed="run ids, or logs of one run")
     return _say_all([_own(place, args) for place in runs.values()] or [_foreign(logs, args)], args)
 
@@ -108,6 +110,8 @@ def _foreign(names: list[str], args: argparse.Namespace) -> Told:
     facts = exit_facts(args.exit)
     data = _settings(args)
     read = {name: _read(name, args.root) for name in dict.fromkeys(names)}
+    if not facts and not any(line.text.strip() for lines in read.values() for line in lines):
+        raise fail("there is nothing in the log", value=", ".join(read), hint="say how it ended: --exit CODE|SIGNAL")
     found = {name: _one(name, lines, facts, data) for name, lines in read.items()}
     best = max(found, key=lambda name: (exit_code(found[name].cls) == exitcodes.FAILED, found[name].confidence))
     about = [] if args.exit is not None else [("exit", "not known (--exit CODE|SIGNAL says it)")]
@@ -170,10 +174,15 @@ def _read(name: str, root: Path) -> list[Line]:
 
 
 def _nothing_of_that_name(root: Path, name: str) -> UserError:
-    """Why there is nothing to read: a row of the tracker that was never launched, or no such name at all."""
+    """Why there is nothing to read: a row of the tracker that was never launched, or no such name at all.
+
+    Raises `UserError` itself where this folder lies inside a project, which is not looked into from here.
+    """
+    from runherd.cli.project import refuse_inside
     from runherd.plan.build import build
     from runherd.plan.options import Options
 
+    refuse_inside(root.absolute())
     try:
         rows = {run.run_id: run.slug for run in build(root.absolute(), Options(stale="keep"), specs=False).plan.runs}
     except UserError:  # no tracker, or none that can be read
