@@ -221,7 +221,8 @@ def test_status_of_named_runs_shows_why(project: Live, command: Command) -> None
     below = said.partition("\n\n")[2]
     assert re.search(r"^bug: CODE_BUG: KeyError: 'no such column' at .*\n(  runs/bug/.*\n){2}  more: runherd diagnose bug$", below, re.M)
     assert re.search(r"^empty: NO_RESULT: ended cleanly", below, re.M) and "\ngood:" not in said
-    assert "more: runherd diagnose" not in command("status")[1]
+    every = command("status")[1]
+    assert "more: runherd diagnose" not in every and "\nwhy runs are blocked: runherd diagnose\n" in every
     told = json.loads(command("status", "bug", "good", "--json")[1])["runs"]
     assert [row["diagnosis"] and row["diagnosis"]["class"] for row in told] == ["CODE_BUG", None]
 

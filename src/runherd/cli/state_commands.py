@@ -214,6 +214,8 @@ def _print_status(
     print()
     for g in gates:
         print(f"gate {g['stage']}: {gate_words(g)}")
+    if any(r["state"] == "blocked" and r["generation"] and "diagnosis" not in r for r in rows):
+        print("why runs are blocked: runherd diagnose")
     due = [r["run_id"] for r in rows if r["cell_due"]]
     if due:
         print(f"tracker cells still to be written (runherd sync): {', '.join(due)}")
