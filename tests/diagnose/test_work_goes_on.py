@@ -47,6 +47,17 @@ def test_it_works_on(tmp_path: Path, work: str) -> None:
     assert acted == []
 
 
+def test_losses_are_numbers_again(tmp_path: Path) -> None:
+    """Told that it stops for its losses, then with good ones: whatever the words, it went on."""
+    log = tmp_path / "log.txt"
+    bad = "epoch 3 loss nan\nGradients at all steps are invalid, stopping\n"
+    for code, cls in ((None, "HEALTHY"), (0, "COMPLETE")):
+        log.write_text(bad + "epoch 4 loss 0.31\nepoch 5 loss 0.30\n")
+        assert diagnose(log, {"code": code}, {}).cls == cls
+    log.write_text("epoch 2 loss 0.3\nepoch 3 loss nan\nBatch 38: Invalid loss, terminating training\n")
+    assert diagnose(log, {"code": 0}, {}).cls == "DIVERGED"
+
+
 def _acted(log: Path) -> str | None:
     """Return what would be done at one of three looks at a living process with this log."""
     target = Target("x", logs=(str(log),), alive=Alive("alive", "test"), exit=None)

@@ -19,7 +19,7 @@ from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.exits import Exit
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.peer import told_apart
-from runherd.diagnose.scene import Scene, diverged, look
+from runherd.diagnose.scene import Scene, diverged, finite_since, look
 from runherd.monitor.progress import RECOVERED
 
 NO_FAILURE = ("HEALTHY", "COMPLETE")
@@ -102,8 +102,8 @@ def _stopped_in_order(scene: Scene) -> Cause | None:
     for i, signature in reversed(scene.hits):
         if i < len(scene.lines) - LAST_WORDS:
             break
-        told = signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text)
-        if told or (signature.cls == "STOPPED" and signature.order <= 1 and i >= scene.last_progress):
+        told = signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text) is not None
+        if (told and not finite_since(scene, i)) or (signature.cls == "STOPPED" and signature.order <= 1 and i >= scene.last_progress):
             return of_signature(signature, (i,), 0.6)
     return _diverged(scene)
 

@@ -181,6 +181,12 @@ def diverged(scene: Scene) -> int | None:
     return None
 
 
+def finite_since(scene: Scene, at: int) -> bool:
+    """Whether a loss that is a number was reported after a line."""
+    found = (_LOSS.search(line.text) for line in scene.lines[at + 1 :])
+    return any(f["value"].lower().lstrip("-") not in ("nan", "inf") for f in found if f)
+
+
 def _failing_rank(lines: Sequence[Line]) -> str | None:
     """Return the rank that torchrun's report names as the first to fail."""
     for i, line in enumerate(lines):
