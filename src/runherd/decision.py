@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from runherd.history import History
 from runherd.processes import Life
 
+HALF_ADOPTED = "its adoption was cut off: run the same adopt again, or runherd cancel, then set TODO"
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -88,7 +90,11 @@ def decide(facts: Facts) -> Decision:
     last = h.last_attempt
     if last is None:
         assert h.requested is not None
-        return Withdraw() if facts.cancel_asked else Start(h.requested.reason)
+        if facts.cancel_asked:
+            return Withdraw()
+        if h.half_adopted:  # the program that was meant may live: none is started beside it
+            return CannotTell(HALF_ADOPTED)
+        return Start(h.requested.reason)
     if last.judged is not None and last.judged.action == "resume":
         if facts.cancel_asked:
             return Withdraw()

@@ -39,6 +39,12 @@ class History:
         return self.gen > 0 and self.ended is None
 
     @property
+    def half_adopted(self) -> bool:
+        """Whether an adoption was cut off before the program that it meant was written down."""
+        asked = self.requested is not None and self.requested.reason == "adopt"
+        return self.active and asked and self.last_attempt is None
+
+    @property
     def final_cell_written(self) -> bool:
         """True when the end of the last generation has been shown in the tracker."""
         return self.cell is not None and self.cell.final and self.cell.gen == self.gen and self.ended is not None

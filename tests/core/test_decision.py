@@ -12,6 +12,7 @@ from runherd.history import History, of
 from runherd.processes import Life
 
 ASKED = L.Requested(1, "first")
+ADOPTED = L.Requested(1, "adopt")
 LAUNCHED = L.Launched(1, 1, "first")
 STARTED = L.Started(1, 1)
 EXITED = L.Exited(1, 1, code=1)
@@ -26,6 +27,8 @@ def facts(*events: L.Event, program: Life = Life.GONE, record: bool = False, can
 TABLE = [
     ("nobody asked", facts(), e.Nothing()),
     ("asked for", facts(ASKED), e.Start("first")),
+    ("adoption cut off before its program was written down", facts(ADOPTED), e.CannotTell),
+    ("adoption cut off, and taken back", facts(ADOPTED, cancel=True), e.Withdraw()),
     ("asked for, and taken back", facts(ASKED, cancel=True), e.Withdraw()),
     ("launched, no sign of the program yet but its lock", facts(ASKED, LAUNCHED, program=Life.ALIVE), e.Watch(1)),
     ("at work", facts(ASKED, LAUNCHED, STARTED, program=Life.ALIVE), e.Watch(1)),

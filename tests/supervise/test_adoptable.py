@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -122,6 +124,32 @@ def test_a_row_that_says_todo_is_adopted_and_a_strange_log_is_said(tmp_path: Pat
         again = adopt(project, shell.pid, log=log)
         assert again.returncode == 2 and "has a record of ours already" in again.stderr and "at work" in again.stderr
         project.control.mkdir(exist_ok=True)
+        (project.control / "go").touch()
+        shell.wait(30)
+        project.until(lambda: project.cell("A1") == "DONE", "the adopted run is DONE")
+        assert len(project.kinds("A1", "launched")) == 1
+    finally:
+        end(shell, child)
+        project.close()
+
+
+def test_an_adoption_that_was_cut_off_launches_nothing_and_can_be_repeated(tmp_path: Path) -> None:
+    """Killed between the request and the attempt, its program lives: nothing is started beside it, and adopt takes it."""
+    project = make(tmp_path, Row("A1"))
+    shell, child = theirs(project)
+    try:
+        said = adopt(project, shell.pid, log="ein ü.log")
+        assert said.returncode == 3, said.stderr
+        lock = project.run_dir("A1") / "supervisor.lock"
+        project.until(lambda: lock.read_text().strip(), "its supervisor has said who it is")
+        os.kill(project.supervisor("A1"), signal.SIGKILL)
+        events = project.run_dir("A1") / "events.jsonl"
+        events.write_text("".join(line for line in events.read_text().splitlines(True) if '"e": "requested"' in line))
+        shutil.rmtree(project.run_dir("A1") / "attempts")
+        out = project.snakemake().failed()
+        assert not project.kinds("A1", "launched") and "its adoption was cut off" in out.text, out.text
+        again = adopt(project, shell.pid, log="ein ü.log")
+        assert again.returncode == 3, again.stderr
         (project.control / "go").touch()
         shell.wait(30)
         project.until(lambda: project.cell("A1") == "DONE", "the adopted run is DONE")

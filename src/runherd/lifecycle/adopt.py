@@ -77,7 +77,7 @@ def adopt(
 def _refuse_known(place: Place, again: bool) -> None:
     """Raise `UserError` where the run is at work, or is DONE by a record of ours and that is not to be replaced."""
     h, run_id = place.history(), place.run_id
-    if h.active:
+    if h.active and not h.half_adopted:
         raise fail(
             f"{run_id} has a record of ours already", value="at work",
             hint=f"runherd monitor {run_id} looks at it; runherd cancel {run_id} ends it, and then it can be adopted",

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from runherd import clock
+from runherd.decision import HALF_ADOPTED
 from runherd.errors import UserError
 from runherd.files import read_object
 from runherd.lifecycle.diagnosing import command_for
@@ -73,6 +74,9 @@ def words(draft: Draft, plan: Plan, *, left: bool) -> list[str]:
             then = f"is judged again when {listing(again)} {'has' if len(again) == 1 else 'have'} ended; before: " if again else ""
             lines.append(f"[runherd] gate {stage.name} {then}{mark} ({word}): {short}")
     active = [r.run_id for r in plan.runs if r.mode == "continue"]
+    cut_off = [run_id for run_id in active if Place(draft.layout, run_id).history().half_adopted]
+    active = [run_id for run_id in active if run_id not in cut_off]
+    lines += [f"[runherd] {run_id}: {HALF_ADOPTED}" for run_id in cut_off]
     if active:
         lines.append(
             f"[runherd] still at work without a controller: {', '.join(active)}; they are watched, finalised and "
