@@ -54,21 +54,6 @@ Root Cause (first observed failure):
   exitcode  : 1 (pid: 142)
 ============================================================
 """
-DEEPSPEED = """\
-[2026-01-02 03:04:05,000] [INFO] [launch.py:145:main] WORLD INFO DICT: {'localhost': [0, 1]}
-{'loss': 1.5, 'grad_norm': 2.0, 'epoch': 0.1}
-Traceback (most recent call last):
-  File "/home/me/ft/finetune.py", line 301, in <module>
-    train()
-  File "/home/me/ft/finetune.py", line 120, in train
-    trainer.train()
-  File "/opt/v/lib/python3.10/site-packages/transformers/trainer.py", line 1539, in train
-    return inner_training_loop(args)
-torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 1 has a total capacity of 23.6 GiB
-[2026-01-02 03:05:05,000] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 900
-[2026-01-02 03:05:06,000] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 901
-[2026-01-02 03:05:07,000] [ERROR] [launch.py:325:sigkill_handler] ['python', 'finetune.py'] exits with return code = 1
-"""
 SNAKEMAKE = """\
 Building DAG of jobs...
 host: node07
@@ -211,7 +196,6 @@ def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
     ("text", "facts", "cls", "signature", "place"),
     [
         (TORCHRUN, {}, "CODE_BUG", "traceback:KeyError@collate.py:37", ("/home/me/proj/data/collate.py", 37)),
-        (DEEPSPEED, {}, "OOM", "cuda-oom", ("/home/me/ft/finetune.py", 120)),
         (SNAKEMAKE, {}, "CODE_BUG", "json-decode", ("/home/me/bench/evaluate.py", 55)),
         (CHAIN, {}, "PROXY_DOWN", "connection-refused", ("/home/me/agent/client.py", 71)),
         (RICH, {}, "CODE_BUG", "traceback:ValueError@run.py:44", ("/home/me/app/run.py", 44)),
@@ -226,7 +210,6 @@ def judge(tmp_path: Path, text: str, **facts: Any) -> Diagnosis:
     ],
     ids=[
         "torchrun",
-        "deepspeed",
         "snakemake",
         "chain",
         "rich",
@@ -281,24 +264,63 @@ def test_scary_words_before_a_kill(tmp_path: Path) -> None:
     assert judge(tmp_path, text, signal=9).signature == "sigkill"
 
 
+ENDS, WORKERS, CLIENTS = ("/home/kim/my lab/" + name for name in ("ends.py", "workers.py", "clients.py"))
+TORCH = "/opt/venv/lib/python3.11/site-packages/torch/distributed/elastic/"
+
+
 @pytest.mark.parametrize(
     ("name", "code", "cls", "signature", "place"),
     [
         ("torchrun-key", 1, "CODE_BUG", "traceback:KeyError@ranks.py:23", ("/home/kim/my lab/ranks.py", 23)),
         ("torchrun-memory", 1, "OOM", "host-allocation", ("/home/kim/my lab/ranks.py", 27)),
+        ("torchrun-killed", 1, "DEAD", "worker-killed", None),
+        ("torchrun-crashed", 1, "DEAD", "worker-segfault", None),
+        ("torchrun-silent", 1, "DISTRIBUTED", "gloo-peer-lost", (ENDS, 59)),
+        ("torchrun-nccl", 1, "ENVIRONMENT", "build-lacks", (ENDS, 97)),
+        ("torchrun-port", 1, "ENVIRONMENT", "port-in-use", (f"{TORCH}rendezvous/static_tcp_rendezvous.py", 67)),
+        ("torchrun-stopped", 124, "STOPPED", "rank-stopped", (f"{TORCH}multiprocessing/api.py", 86)),
+        ("deepspeed-raised", 1, "CODE_BUG", "traceback:IndexError@ends.py:42", (ENDS, 42)),
+        ("deepspeed-killed", 247, "DEAD", "worker-killed", None),
         ("snakemake-slurm", 1, "CODE_BUG", "traceback:KeyError@evaluate.py:5", ("/home/kim/my lab/evaluate.py", 5)),
         ("slurm-cancelled", 143, "STOPPED", "slurm-cancelled", None),
         ("slurm-limit", 143, "STOPPED", "slurm-time-limit", None),
+        ("loader-raised", 1, "CODE_BUG", "traceback:AttributeError@workers.py:30", (WORKERS, 30)),
+        ("loader-killed", 1, "OOM", "dataloader-worker-killed", (WORKERS, 34)),
+        ("ray-init", 1, "CODE_BUG", "traceback:ValueError@workers.py:52", (WORKERS, 52)),
+        ("ray-crashed", 1, "DEAD", "segfault", None),
+        ("dask-killed", 1, "DISTRIBUTED", "cluster-peer-lost", (WORKERS, 77)),
+        ("dask-alone", 1, "DISTRIBUTED", "connection-refused", (WORKERS, 74)),
+        ("anthropic-right", 1, "ENVIRONMENT", "not-entitled", (CLIENTS, 86)),
+        ("openai-policy", 1, "ENVIRONMENT", "content-policy", (CLIENTS, 93)),
+        ("requests-cut", 1, "PROXY_DOWN", "connection-lost", (CLIENTS, 99)),
+        ("httpx-silent", 1, "PROXY_DOWN", "network-timeout", (CLIENTS, 105)),
+        ("group-502", 1, "PROXY_DOWN", "server-error", (CLIENTS, 112)),
+        ("hub-503", 1, "NETWORK", "server-error", (CLIENTS, 126)),
     ],
 )
 @pytest.mark.parametrize("known", [True, False])
 def test_real_reports(
     name: str, code: int, cls: str, signature: str, place: tuple[str, int] | None, known: bool
 ) -> None:
-    """What torchrun and Slurm really printed, four ranks of which two failed among it: the first cause is named."""
+    """What launchers, schedulers, workers and clients really printed: the first cause, at the user's own frame."""
     got = diagnose(REAL / f"{name}.log", {"code": code} if known else {}, {})
     assert (got.cls, got.signature) == (cls, signature), got.summary
     assert (got.exception and (got.exception["file"], got.exception["line"])) == place
+
+
+@pytest.mark.parametrize(
+    ("name", "clean", "unknown"),
+    [("optuna-some", "COMPLETE", "HEALTHY"), ("lightning-nan", "DIVERGED", "DIVERGED")],
+)
+def test_real_clean_ends(name: str, clean: str, unknown: str) -> None:
+    """Exit code 0: trials that were caught are no failure, a loss that stopped the training is one."""
+    log = REAL / f"{name}.log"
+    assert (diagnose(log, {"code": 0}, {}).cls, diagnose(log, {}, {}).cls) == (clean, unknown)
+
+
+def test_scheduler_is_heard_before_the_last_words() -> None:
+    """A job of a failed node printed one more line of work after Slurm's word: the node is the cause, not the signal."""
+    assert diagnose(REAL / "slurm-node.log", {"code": 143}, {}).signature == "node-failure"
 
 
 SILENT = (
@@ -377,3 +399,24 @@ def test_ranks_without_labels_between_each_other(tmp_path: Path) -> None:
     others = "step 3 of 9 at 0.4 s\nNote: cache is cold\n"
     text = RAISED.replace("    g()\n", f"    g()\n{others}")
     assert judge(tmp_path, text, code=1).signature == "traceback:KeyError@a.py:4"
+
+
+def test_exception_that_was_defined_inside_a_function(tmp_path: Path) -> None:
+    """Python shows where it was defined as part of its name."""
+    text = RAISED.replace("KeyError: 3", "main.<locals>.ConfigMismatch: 48 frames, not 64")
+    assert judge(tmp_path, text).signature == "traceback:ConfigMismatch@a.py:4"
+
+
+def test_losses_that_were_no_numbers_to_a_clean_end(tmp_path: Path) -> None:
+    """The exit code is 0 and the last losses are not finite: it diverged; one finite loss later, it did not."""
+    text = "".join(f"step {n}/9 loss=nan\n" for n in range(5, 10)) + "training finished\n"
+    assert judge(tmp_path, text, code=0).cls == "DIVERGED"
+    assert judge(tmp_path, text + "step 9/9 loss=0.3\n", code=0).cls == "COMPLETE"
+
+
+def test_reader_of_a_file_that_is_not_whole(tmp_path: Path) -> None:
+    """What the system says of half a checkpoint tells little; that torch was reading it tells the rest."""
+    reader = '  File "/opt/v/lib/python3.11/site-packages/torch/serialization.py", line 9, in load\n    read()\n'
+    text = RAISED.replace("KeyError: 3", f"{reader}OSError: [Errno 22] Invalid argument")
+    assert judge(tmp_path, text).cls == "ENVIRONMENT"
+    assert judge(tmp_path, text.replace("torch/serialization", "torch/sensor")).cls == "CODE_BUG"

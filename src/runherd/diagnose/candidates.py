@@ -89,8 +89,20 @@ def rank_all(scene: Scene) -> list[Ranked]:
 def _uncaught(scene: Scene) -> Iterator[int]:
     for n, raised in enumerate(scene.raised):
         followed = n + 1 < len(scene.raised) and scene.raised[n + 1].chained
-        if not followed and not scene.recovered(raised):
+        warned = (scene.exit.clean or (not scene.exit.known and _again(scene, n))) and _warned(scene, raised)
+        if not followed and not warned and not scene.recovered(raised):
             yield n
+
+
+def _again(scene: Scene, n: int) -> bool:
+    """Whether the same was raised at the same place before."""
+    return any((r.name, r.frame) == (scene.raised[n].name, scene.raised[n].frame) for r in scene.raised[:n])
+
+
+def _warned(scene: Scene, raised: Raised) -> bool:
+    """Whether it stands under a line of a mild level, and words follow: the program told of it and went on."""
+    mild = raised.begin > 0 and MILD.search(scene.lines[raised.begin - 1].text) is not None
+    return mild and any(line.text.strip() for line in scene.lines[raised.end + 1 :])
 
 
 def _fatal(scene: Scene) -> Iterator[tuple[int, Signature]]:

@@ -49,7 +49,7 @@ def _decide(scene: Scene) -> Cause:
         return by_system
     ranked = rank_all(scene)
     if scene.exit.clean:
-        return told_apart(scene, _nothing_came(scene) or _stopped_in_order(scene) or _clean(scene, ranked))
+        return told_apart(scene, _nothing_came(scene) or _stopped_in_order(scene) or _clean(ranked))
     best = min(ranked, key=lambda pair: pair[0]) if ranked else None
     if best is None or best[0][0] >= REPORT:
         by_loss = _diverged(scene)
@@ -108,18 +108,13 @@ def _stopped_in_order(scene: Scene) -> Cause | None:
     return _diverged(scene)
 
 
-def _clean(scene: Scene, ranked: list[Ranked]) -> Cause:
-    raised = [p for p in ranked if p[1].raised and not p[1].raised.alone and not _warned(scene, p[1].raised.begin)]
+def _clean(ranked: list[Ranked]) -> Cause:
+    raised = [pair for pair in ranked if pair[1].raised is not None and not pair[1].raised.alone]
     if raised:
         cause = min(raised, key=lambda pair: pair[0])[1]
         text = f"ended with exit code 0, but its last words are: {cause.summary}"
         return replace(cause, summary=text, confidence=0.5)
     return Cause("COMPLETE", "clean-exit", "ended with exit code 0", 0.95, restart="no")
-
-
-def _warned(scene: Scene, begin: int) -> bool:
-    """Whether a traceback stands under a line of a mild level: the program told of it and went on."""
-    return begin > 0 and MILD.search(scene.lines[begin - 1].text) is not None
 
 
 def _signalled(scene: Scene) -> Cause:
