@@ -38,3 +38,17 @@ def test_a_frozen_rerun_repeats_the_commit_from_the_first_step(make: Make) -> No
     assert (project.record("R001", "result"), project.tracker.read_text(), project.record("R001", "cost")) == before
     assert (project.root / "kept" / "R001" / "state.json").stat() == state
     assert project.record("R001@frozen1", "result")["git"]["revision"] == before[0]["git"]["revision"]
+
+
+def test_a_frozen_rerun_does_not_write_over_the_first_result(make: Make) -> None:
+    """With one file named for every run, the first run's would be lost: refused, and nothing is launched."""
+    project = make([Row("R001")])
+    named = project.root / "the result.json"
+    project.configure({"R001": {"output": {"result": str(named)}}})
+    project.snakemake().ok()
+    before = named.read_bytes()
+    said = project.runherd("rerun", "R001", "--frozen").failed()
+    assert said.code == 2 and "would overwrite the result file" in said.text and str(named) in said.text
+    assert named.read_bytes() == before and not project.run_dir("R001@frozen1").exists()
+    named.rename(project.root / "kept.json")
+    assert "R001 and R001@frozen1: the same" in project.runherd("rerun", "R001", "--frozen").ok().text

@@ -43,6 +43,7 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     notes = []
     if code.get("dirty"):
         notes.append(f"the tree had uncommitted changes when {run_id} ran: the commit alone is repeated")
+    _refuse_the_same_file(layout, run_id, record["data"], at_a_commit=bool(code.get("revision")))
     tree = _checkout(layout, run_id, str(code.get("revision") or ""), notes)
     data = {**record["data"], "output": {**(record["data"].get("output") or {}), "checkpoint": None}}
     spec = replace(Spec.from_json({**record, "data": data}), run_id=again)  # resumes from nothing of the first one
@@ -58,6 +59,22 @@ def rerun_frozen(project: ProjectConfig, run_id: str) -> Comparison:
     if new.get("status") != "done":
         notes.append(f"the repetition ended {new.get('status')}: {new.get('note')}")
     return Comparison(run_id, again, rows, tuple(notes))
+
+
+def _refuse_the_same_file(layout: Layout, run_id: str, data: dict[str, Any], *, at_a_commit: bool) -> None:
+    """Raise `UserError` where the repetition would write its result over the file that the first run wrote.
+
+    A name with a placeholder differs by run, a relative one lies in the checkout of the commit.
+    """
+    named = str((data.get("output") or {}).get("result") or "")
+    path = layout.root / Path(named).expanduser()
+    if "{" in named or not named or not path.exists() or (at_a_commit and not Path(named).expanduser().is_absolute()):
+        return
+    raise fail(
+        "the repetition would overwrite the result file of the first run", where="output.result", value=named,
+        allowed="a path that differs by run, as {{ work }}/result.json",
+        hint=f"move {path} aside first; what {run_id} came to stays in its record",
+    )  # fmt: skip
 
 
 def _checkout(layout: Layout, run_id: str, revision: str, notes: list[str]) -> Path | None:
