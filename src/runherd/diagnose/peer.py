@@ -58,7 +58,7 @@ _FRAME_RANKS = re.compile(
 _FRAME_ENDPOINT = re.compile(
     rf"(?i)[/\\](?:{_CLIENTS})[/\\]|vllm|sglang|ollama|(?:llm|api|model|judge|chat)_?(?:client|judge|api)\w*\.py$"
 )
-_CALL_ENDPOINT = re.compile(r"(?i)vllm|openai|anthropic|\bllm|chat_?complet|\bcompletion|\bjudge|ask_model|call_(?:api|model|llm)")
+_CALL_ENDPOINT = re.compile(r"(?i)vllm|openai|anthropic|\bllm|chat_?compl|\bcompletion|\bjudge|ask_model|call_(?:api|model|llm)")
 _CALL_ELSEWHERE = re.compile(r"(?i)download|from_pretrained|load_dataset|\bhf_|snapshot|wandb|urlretrieve|fetch_data")
 _FRAME_ELSEWHERE = re.compile(
     rf"[/\\](?:{_STORES})[/\\]|[/\\]torch[/\\]hub\.py$|[/\\]torchvision[/\\]datasets|[/\\]transformers[/\\]utils[/\\]hub\.py$"
