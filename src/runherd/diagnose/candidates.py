@@ -100,9 +100,9 @@ def _again(scene: Scene, n: int) -> bool:
 
 
 def _warned(scene: Scene, raised: Raised) -> bool:
-    """Whether it stands under a line of a mild level, and words follow: the program told of it and went on."""
+    """Whether it stands under a line of a mild level, and more than a closing bar follows: it was told, and work went on."""
     mild = raised.begin > 0 and MILD.search(scene.lines[raised.begin - 1].text) is not None
-    return mild and any(line.text.strip() for line in scene.lines[raised.end + 1 :])
+    return mild and sum(bool(line.text.strip()) for line in scene.lines[raised.end + 1 :]) > 1
 
 
 def _fatal(scene: Scene) -> Iterator[tuple[int, Signature]]:

@@ -44,7 +44,7 @@ _SAYS_ENDPOINT = re.compile(
 _SAYS_ELSEWHERE = re.compile(
     rf"(?i)\b(?:{_STORES})\.\w|huggingface\.co|\bhf\.co\b|hf-mirror|github(?:usercontent)?\.com|pypi\.|pythonhosted|conda|download|dataset"
     r"|amazonaws|googleapis\.com/(?!v1beta)|zenodo|kaggle|wandb|mlflow"
-    r"|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core"
+    r"|docker|quay\.io|ghcr|registry|git |gitlab|\bclone\b|mirror|\bhub\b|blob\.core|\b(?:ssh|scp|rsync): "
 )
 #: Words that only processes of one run use among each other.
 _SAYS_RANKS = re.compile(
