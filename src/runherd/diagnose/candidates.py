@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -47,6 +48,8 @@ _REPORTS = re.compile(
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute|load all)\b|\breturned non-zero\b|^non-zero exit"
 )
+SHELLS = ("shell-killed", "shell-terminated")  #: what a shell says of the whole command
+STAGE_FAILED = "Job aborted due to stage failure"  #: Spark's report: what its executors say counts
 _PIPES = re.compile(r"multiprocessing[/\\](?:connection|queues|managers|reduction|popen_\w+)\.py$")
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.
 _GAVE_UP = re.compile(
@@ -80,7 +83,10 @@ def rank_all(scene: Scene) -> list[Ranked]:
     out = [_of_traceback(scene, scene.raised, n) for n in _uncaught(scene)]
     if not out and scene.raised and scene.exit.known and not scene.exit.clean:
         out += _last_word(scene)
-    out += [((_place(s), 0, i), of_signature(s, (i,), 0.9)) for i, s in _fatal(scene)]
+    spoken = min((rank[2] for rank, _ in out), default=len(scene.lines))
+    for i, s in _fatal(scene):
+        late = CONSEQUENCE if s.id in SHELLS and i > spoken else 0  # a shell's word, after the program's own
+        out.append(((_place(s) + late, 0, i), of_signature(s, (i,), 0.9)))
     if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
         out += _near_the_end(scene, _near(scene, out))
     return out
@@ -131,9 +137,12 @@ def _near(scene: Scene, found: Sequence[Ranked]) -> int:
 
 def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     """Yield what stands near the end without a traceback: signatures, lone exceptions, error lines."""
-    if not scene.exit.by_itself:
-        return
     begin = max(near, scene.last_progress + 1)
+    if not scene.exit.by_itself:
+        if scene.exit.signal == signal.SIGKILL:  # and memory was the last that it or its host spoke of
+            said = [(i, s) for i, s in scene.hits if i >= max(begin, len(scene.lines) - LAST_WORDS) and s.cls == "OOM"]
+            yield from (((2 * s.order + 1, 1, i), of_signature(s, (i,), 0.6)) for i, s in said)
+        return
     told = {i for r in scene.raised for i in _below(scene, r)} | scene.inside | {r.end for r in scene.remains}
     spoken = False
     for n, raised in enumerate(scene.remains):
@@ -158,7 +167,8 @@ def _error_lines(scene: Scene, begin: int, told: set[int]) -> Iterator[Ranked]:
     """Yield what error lines of a log say in general words, but for those `told`: the weakest evidence."""
     for i in range(max(0, begin), len(scene.lines)):
         found = _ERROR_LINE.search(scene.lines[i].text) if i not in told else None
-        family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found else None
+        known = any(at == i for at, _ in scene.hits)
+        family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found and not known else None
         if family:
             yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
         elif found and i >= len(scene.lines) - LAST_WORDS and not _SAYS_NOTHING.search(found["text"]):
@@ -197,7 +207,8 @@ def _of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
         family = _family(scene, raised)
         if family:
             cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
-            return (_place(family), elsewhere, raised.begin), cause
+            of_stage = any(STAGE_FAILED in scene.lines[i].text for i in (raised.end, *_below(scene, raised)))
+            return (max(_place(family), CONSEQUENCE if of_stage else 0), elsewhere, raised.begin), cause
     origin = chain[0]
     in_vain = _tried(scene, chain[-1]) if _GAVE_UP.search(chain[-1].message) else _storm(scene, origin)
     if in_vain:

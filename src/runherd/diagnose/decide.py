@@ -14,18 +14,19 @@ from typing import Any
 
 from runherd.diagnose import exits
 from runherd.diagnose.candidates import FROM_OUTSIDE, LAST_WORDS, NEAR_END, REPORT, Ranked, gave_up, rank_all
-from runherd.diagnose.catalogue import Catalogue
+from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.exits import Exit
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.peer import told_apart
 from runherd.diagnose.scene import Scene, diverged, finite_since, look
-from runherd.monitor.progress import RECOVERED
+from runherd.monitor.progress import RECOVERED, mark
 
 NO_FAILURE = ("HEALTHY", "COMPLETE")
 ASSUMED_CODE = 1  #: of a run whose log tells that it failed, and whose exit nobody saw
 LAST_LINES = 5  #: shown where nothing says why
 REFUSALS = 5  #: of one kind, before a result that is no number
+_CTRL_C = re.compile(r"(?i)keyboard ?interrupt|ctrl[-+ ]c|\bsigint\b")
 _STOPS = re.compile(r"(?i)\b(?:terminat|stop|abort|exit|halt)")
 _NO_NUMBER = re.compile(
     r"(?i)(?:acc|scor|f1|bleu|roug.|relevan|faithful|precision|recall|correct|reward|match|pass@|similar|mean|average|rate\b)"
@@ -103,9 +104,17 @@ def _stopped_in_order(scene: Scene) -> Cause | None:
         if i < len(scene.lines) - LAST_WORDS:
             break
         told = signature.cls == "DIVERGED" and _STOPS.search(scene.lines[i].text) is not None
-        if (told and not finite_since(scene, i)) or (signature.cls == "STOPPED" and signature.order <= 1 and i >= scene.last_progress):
+        if (told and not finite_since(scene, i)) or (signature.cls == "STOPPED" and _left_off(scene, i, signature)):
             return of_signature(signature, (i,), 0.6)
     return _diverged(scene)
+
+
+def _left_off(scene: Scene, at: int, signature: Signature) -> bool:
+    """Whether it was told to stop and did: nothing was done after that line, or, after a Ctrl-C, its count is not full."""
+    if signature.order > 1 or at >= scene.last_progress:
+        return signature.order <= 1
+    counts = [found for line in scene.lines[at:] if (found := mark(line.text)) and found.total]
+    return _CTRL_C.search(scene.lines[at].text) is not None and all(c.done < (c.total or 0) for c in counts)
 
 
 def _clean(ranked: list[Ranked]) -> Cause:

@@ -23,6 +23,7 @@ NEAR_LINES = 4  #: around the evidence that are read too
 _CLIENTS = (
     r"openai|anthropic|litellm|cohere|mistralai|groq|together|ollama|vllm|sglang|lmdeploy|text_generation|tritonclient"
     r"|google[./\\](?:genai|generativeai)|vertexai|zhipuai|dashscope|qianfan|volcenginesdk\w*|replicate|fireworks"
+    r"|ragas|deepeval|lm_eval|vlmeval|phoenix|langchain\w*|llama_index|dspy|instructor|inspect_ai|promptfoo|autogen\w*"
 )
 _STORES = (
     r"huggingface_hub|datasets|hf_transfer|hf_xet|modelscope|kaggle|kagglehub|gdown|wget|pooch|tfds|tensorflow_datasets|nltk"
@@ -32,6 +33,7 @@ _STORES = (
 _ENDPOINT_ADDRESS = re.compile(
     r"(?i)/v1(?:beta)?/|chat/completions|/api/(?:chat|generate|tags|show)\b|/(?:generate|completions?|embeddings)\b"
     r"|api-inference\.huggingface|router\.huggingface|\bInvokeModel"
+    r"|bedrock|sagemaker-runtime|/invocations?\b|/invoke\b|aiplatform|:(?:predict|generateContent)\b"
 )
 #: A host near by mostly serves a model, unless the frames are those of another service's client.
 _NEAR_HOST = re.compile(

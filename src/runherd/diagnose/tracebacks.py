@@ -121,7 +121,7 @@ def find(lines: Sequence[Line]) -> list[Raised]:
                 if out and _holds(lines, out[-1], raised):
                     out[-1] = _unwrapped(out[-1], raised)
                 else:
-                    out += _without_traceback(lines, i, used)
+                    out += [_link(lines, out, r) for r in _without_traceback(lines, i, used)]
                     out.append(_link(lines, out, replace(raised, ignored=ignored)))
                 used = max(used, raised.end)
         elif i > used and "Error: " in line.text and _BARE.match(line.text):
