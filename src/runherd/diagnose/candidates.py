@@ -165,10 +165,11 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
 
 def _error_lines(scene: Scene, begin: int, told: set[int]) -> Iterator[Ranked]:
     """Yield what error lines of a log say in general words, but for those `told`: the weakest evidence."""
+    known = {i for i, _ in scene.hits}
     for i in range(max(0, begin), len(scene.lines)):
         found = _ERROR_LINE.search(scene.lines[i].text) if i not in told else None
-        known = any(at == i for at, _ in scene.hits)
-        family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found and not known else None
+        new = found is not None and i not in known
+        family = scene.catalogue.of_exception(f"Error: {found['text'].strip(' :]')}") if found and new else None
         if family:
             yield (2 * family.order + 1, 2, i), of_signature(family, (i,), 0.4)
         elif found and i >= len(scene.lines) - LAST_WORDS and not _SAYS_NOTHING.search(found["text"]):
