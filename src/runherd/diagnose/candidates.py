@@ -54,7 +54,7 @@ _PIPES = re.compile(r"multiprocessing[/\\](?:connection|queues|managers|reductio
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.
 _GAVE_UP = re.compile(
     r"(?i)\b(?:after|all|exceeded|exhausted|reached) (?:\S+ ){0,3}(?:attempts?|retries|tries)\b"
-    r"|\b(?:retries|attempts) (?:exhausted|exceeded|failed)|\bgiv(?:e|ing|en) up\b|^RetryError\["
+    r"|\b(?:retries|attempts) (?:exhausted|exceeded|failed)\b(?! with url)|\bgiv(?:e|ing|en) up\b|^RetryError\["
     r"|\ball (?:\S+ ){0,2}(?:requests|calls|items|samples|workers|endpoints)\b.{0,10}\bfailed|\btoo many (?:errors|failures|failed)"
     r"|\bmax(?:imum)? (?:number of )?(?:retries|attempts)\b(?! exceeded with url)"
     r"|\b\d+ (?:consecutive|successive) (?:\S+ )?(?:requests|calls|errors|failures)\b"
