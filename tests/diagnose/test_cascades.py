@@ -318,6 +318,15 @@ def test_real_clean_ends(name: str, clean: str, unknown: str) -> None:
     assert (diagnose(log, {"code": 0}, {}).cls, diagnose(log, {}, {}).cls) == (clean, unknown)
 
 
+def test_rank_that_aborts_without_a_word(tmp_path: Path) -> None:
+    """The peers tell whom they lost; a rank that first said why it aborts, of native code, does so for another cause."""
+    text = (REAL / "torchrun-killed.log").read_text().replace("exitcode: -9", "exitcode: -6").replace("Signal 9 (SIGKILL)", "Signal 6 (SIGABRT)")
+    text = text.replace("exitcode  : -9", "exitcode  : -6")
+    assert judge(tmp_path, text).signature == "aborted"
+    spoken = text.replace("Traceback (most", "terminate called after throwing an instance of 'gloo::IoException'\nTraceback (most", 1)
+    assert judge(tmp_path, spoken).cls == "DISTRIBUTED"
+
+
 def test_scheduler_is_heard_before_the_last_words() -> None:
     """A job of a failed node printed one more line of work after Slurm's word: the node is the cause, not the signal."""
     assert diagnose(REAL / "slurm-node.log", {"code": 143}, {}).signature == "node-failure"

@@ -24,6 +24,7 @@ CONSEQUENCE = 2  #: from this rank on it is what something else led to
 LAUNCHER = 2  #: the order of signatures that only say that something failed
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
 LAST_RANK = 9
+ABORTED, NATIVE = "aborted", "native-crash"  #: signatures of a bare abort, and of the words before one
 LAST_WORDS = 12  #: lines from the end, where an error line that nothing explains is still told
 #: Exceptions that by themselves say little.
 VAGUE = frozenset({"RuntimeError", "Exception", "ValueError", "AssertionError", "SystemExit", "ZeroDivisionError"})
@@ -86,10 +87,19 @@ def rank_all(scene: Scene) -> list[Ranked]:
     spoken = min((rank[2] for rank, _ in out), default=len(scene.lines))
     for i, s in _fatal(scene):
         late = CONSEQUENCE if s.id in SHELLS and i > spoken else 0  # a shell's word, after the program's own
-        out.append(((_place(s) + late, 0, i), of_signature(s, (i,), 0.9)))
+        early = CONSEQUENCE if s.id == ABORTED and _mute_rank(scene) else 0
+        out.append(((_place(s) + late - early, 0, i), of_signature(s, (i,), 0.9)))
     if all(rank[0] >= CONSEQUENCE for rank, _ in out):  # what was found so far is only a consequence
         out += _near_the_end(scene, _near(scene, out))
     return out
+
+
+def _mute_rank(scene: Scene) -> bool:
+    """Whether the rank that failed first said nothing: it did not end for what the others tell of."""
+    said = [s for i, s in scene.hits if i not in scene.inside]
+    if scene.failing_rank is None or any(s.id == NATIVE or s.cls == "DISTRIBUTED" for s in said):
+        return False
+    return not any(r.label and _is_rank(r, scene) for r in scene.raised)
 
 
 def _uncaught(scene: Scene) -> Iterator[int]:
