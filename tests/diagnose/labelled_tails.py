@@ -208,7 +208,7 @@ FAILED += [
         "usage: train.py [-h] --data DATA\ntrain.py: error: the following arguments are required: --data",
         2,
     ),
-    ("CODE_BUG", "python: can't open file '/home/u/tain.py': [Errno 2] No such file or directory", 2),
+    ("ENVIRONMENT", "python: can't open file '/home/u/tain.py': [Errno 2] No such file or directory", 2),
     ("STOPPED", "step 5/9", 130),
     ("UNKNOWN", "step 5/9\nbye", 7),
 ]

@@ -40,7 +40,7 @@ _NEAR_HOST = re.compile(
     r"(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d|\bhost='(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.)"
 )
 _SAYS_ENDPOINT = re.compile(
-    rf"(?i)\b(?:{_CLIENTS})\.\w|(?:api|llm|inference)[\w.-]*\.(?:com|ai|cn|net|io)\b"
+    rf"(?i)\b(?:{_CLIENTS})\.\w|(?<![a-z])(?:api|llm|inference)[\w.-]*\.(?:com|ai|cn|net|io)\b"
     r"|\b(?:API(?:Connection|Timeout|Status)Error|InternalServerError|judge|inference server|model server|llm|chat completion)\b"
 )
 _SAYS_ELSEWHERE = re.compile(
