@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from runherd.diagnose import exits
-from runherd.diagnose.candidates import FROM_OUTSIDE, LAST_WORDS, NEAR_END, REPORT, Ranked, gave_up, rank_all
+from runherd.diagnose.candidates import NEAR_END, rank_all
 from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.cause import Cause, of_signature
 from runherd.diagnose.exits import Exit
+from runherd.diagnose.givingup import FROM_OUTSIDE, LAST_WORDS, gave_up
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.peer import told_apart
+from runherd.diagnose.raising import REPORT, Ranked
 from runherd.diagnose.scene import Scene, diverged, finite_since, look
 from runherd.monitor.progress import RECOVERED, mark
 

@@ -67,6 +67,10 @@ class Scene:
         later = range(raised.end + 1, self.last_progress + 1)
         return any(raised.label in self.lines[i].text[:40] and is_progress(self.lines[i].text) for i in later)
 
+    def of_failing_rank(self, raised: Raised) -> bool:
+        """Whether the launcher's report names its rank as the first to fail."""
+        return self.failing_rank in "".join(c if c.isdigit() else " " for c in raised.label).split()
+
 
 def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Scene:
     """Gather the evidence from lines and exit."""
