@@ -1,4 +1,4 @@
-"""A fifth set: the shapes that two sets of unseen ends showed, in our own words.
+"""A fifth set: the shapes that sets of unseen ends showed, in our own words.
 
 What goes on after a complaint and what only seems to; who was talked to; who ended
 it; what a traceback carries inside. Written after the program had learned them:
@@ -123,6 +123,49 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     # glued to a bar
     (("STOPPED",), BEFORE + "reading:  20% (117/558) [#      ] eta 28:34:54 \\Terminated\n", None),
     (("DEAD",), BEFORE + " 41%|####      | 411/1000 [00:11<00:16, 36.1it/s]Killed\n", None),
+    # the shell's word comes after the program's own
+    (
+        ("DISTRIBUTED",),
+        MAIN
+        + "RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)\n[2026-01-02 03:04:05] Received sigquit from a child process.\n./serve.sh: line 9:    88 Killed                  python3 -m server --tp 8\n",
+        137,
+    ),
+    # killed, and memory was the last that its host spoke of
+    (("OOM",), BEFORE + "Your notebook tried to allocate more memory than is available. It has restarted.\n", 137),
+    (("DEAD",), BEFORE + "Your notebook is saved every two minutes.\n", 137),
+    # what an executor said, not what Spark's report quotes last
+    (
+        ("OOM",),
+        BEFORE
+        + "ERROR YarnClusterScheduler:73 - Lost executor 8 on n8: Container killed by YARN for exceeding memory limits. 39.0 GB of 39 GB physical memory used.\n"
+        + MAIN
+        + "py4j.protocol.Py4JJavaError: An error occurred while calling o171.fit.\n: org.apache.spark.SparkException: Job aborted due to stage failure: Task 16 in stage 3.0 failed 4 times, most recent failure: java.lang.IllegalStateException: Failed to find cached file\n",
+        1,
+    ),
+    # a link of the chain has no traceback of its own, and names the address
+    (
+        ("PROXY_DOWN",),
+        MAIN
+        + "ConnectionRefusedError: [Errno 111] Connection refused\n\nDuring handling of the above exception, another exception occurred:\n\n"
+        + "requests.exceptions.ConnectionError: HTTPConnectionPool(host='10.2.0.7', port=8000): Max retries exceeded with url: /v1/completions\n\n"
+        + "The above exception was the direct cause of the following exception:\n\n"
+        + MAIN
+        + "ConnectionError: the server cannot be reached\n",
+        1,
+    ),
+    # the reader of its output is gone because of what it said before
+    (
+        ("HARDWARE",),
+        "[task 03:04:05] Error: CUDA error 999 'unknown error' - algorithm.cu:54: cudaStreamSynchronize(0)\n" + MAIN + "BrokenPipeError: [Errno 32] Broken pipe\n",
+        1,
+    ),
+    # urllib3's word of its retries is no giving up of the program's
+    (
+        ("NETWORK",),
+        MAIN
+        + "requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /m (Caused by NewConnectionError(': Failed to establish a new connection: [Errno 101] Network is unreachable'))\"))\n",
+        1,
+    ),
     # Windows' own words
     (("OOM",), MAIN + "OSError: [WinError 1455] The paging file is too small for this operation to complete.\n", 1),
     (

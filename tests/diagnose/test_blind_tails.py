@@ -118,7 +118,7 @@ def test_class_of_the_second_failures(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("failed", "many"),
-    [(THIRD_FAILED, 65), (FOURTH_FAILED, 220), (FIFTH_FAILED, 19)],
+    [(THIRD_FAILED, 65), (FOURTH_FAILED, 220), (FIFTH_FAILED, 26)],
     ids=["third", "fourth", "fifth"],
 )
 def test_class_of_the_later_failures(
