@@ -137,7 +137,7 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
     (
         ("OOM",),
         BEFORE
-        + "ERROR YarnClusterScheduler:73 - Lost executor 8 on n8: Container killed by YARN for exceeding memory limits. 39.0 GB of 39 GB physical memory used.\n"
+        + "WARN TaskSetManager:66 - Lost task 16.0 in stage 3.0: ExecutorLostFailure (executor 8 exited) Reason: Container killed by YARN for exceeding memory limits. 39.0 GB of 39 GB physical memory used.\n"
         + MAIN
         + "py4j.protocol.Py4JJavaError: An error occurred while calling o171.fit.\n: org.apache.spark.SparkException: Job aborted due to stage failure: Task 16 in stage 3.0 failed 4 times, most recent failure: java.lang.IllegalStateException: Failed to find cached file\n",
         1,
