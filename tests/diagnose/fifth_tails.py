@@ -55,6 +55,15 @@ FAILED: list[tuple[tuple[str, ...], str, int | None]] = [
         + "[2026-01-02 03:04:05,123] [ERROR] [launch.py:321:sigkill_handler] ['python', 'train.py'] exits with return code = 1\n",
         1,
     ),
+    # the bar stands before the traceback on its line, and is printed again as it closes
+    (
+        ("OOM",),
+        BEFORE
+        + "  0%|          | 0/50 [00:00<?, ?it/s]\r 10%|#         | 5/50 [00:10<01:30]"
+        + MAIN
+        + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00 GiB.\n 10%|#         | 5/50 [00:12<01:48]\n",
+        None,
+    ),
     # pids are no progress
     (
         ("DEAD",),

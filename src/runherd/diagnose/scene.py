@@ -155,8 +155,13 @@ def _reprinted(lines: Sequence[Line], at: int, complaints: set[int], failed: boo
     if len({n for n in since if n < now.done}) >= RISES:
         return False  # it counts on, if only in another epoch
     for i in range(complaint - 1, max(-1, complaint - 2 * REPRINT_LINES), -1):
-        before = mark(lines[i].text) if i not in complaints else None
-        if before and _alike(before, now):
+        before = mark(lines[i].text)
+        if before is None or not _alike(before, now):
+            continue
+        if i in complaints:  # a bar may stand before the words on one line
+            if now.unit == "bar" and now.done <= before.done:
+                return True
+        else:
             lone = CLOSING_STEPS if failed and not since else 0
             return now.done <= before.done + lone
     return failed and now.unit == "bar" and not since
