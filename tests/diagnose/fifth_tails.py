@@ -202,6 +202,9 @@ HEALTHY: list[str] = [
     "[W 2026-04-10 08:12:20,114] Trial 12 failed because of the following error: OutOfMemoryError('CUDA out of memory.').\n"
     + MAIN
     + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n[I 2026-04-10 08:19:02,402] Trial 13 finished with value: 0.7846. Best is trial 13.\n",
+    # a server whose model did not fit at first
+    "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 12210.02 MiB on device 1: cudaMalloc failed: out of memory\n"
+    + 'level=INFO msg="runner started in 21.02 seconds"\n[GIN] 2026/02/04 - 16:57:01 | 200 | 35.984417s |       127.0.0.1 | POST     "/api/generate"\n',
     # a server refuses one request
     'INFO:     10.2.0.7:40112 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
     + MAIN

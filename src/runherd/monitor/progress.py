@@ -30,7 +30,7 @@ _NO_PROGRESS = re.compile(
 )
 
 #: A server at work: requests that it answered, and what its engine says of its load.
-_SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200\b|\bthroughput: (?!0\.0)[\d.]+ tokens/s')
+_SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200\b|\| 200 \|.{0,80}\bPOST\b|\bthroughput: (?!0\.0)[\d.]+ tokens/s')
 
 #: One part of the work that ended well.
 _ENDED_WELL = re.compile(
