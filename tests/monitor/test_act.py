@@ -8,15 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from foreignprogram import PROGRAM, Foreign, is_of, words_of
 
 from runherd import heal, processes
-from runherd.monitor import actions, command
+from runherd.monitor import actions
 from runherd.monitor.act import Asked, Do, Known, Nothing, Refuse, decide
 from runherd.monitor.classify import ACTIONS, Judgement
 
@@ -110,90 +110,7 @@ def test_unknown_asks_a_person() -> None:
 
 
 # -- real programs --------------------------------------------------------------------------------
-#: Says how often it was started, works a little, then hangs (the first time) or goes on.
 SCRIPT = Path(__file__).parents[2] / "scripts" / "monitor.py"
-PROGRAM = """
-import sys, time, pathlib
-starts = pathlib.Path(sys.argv[1]); n = len(starts.read_text()) if starts.exists() else 0
-starts.write_text("x" * (n + 1))
-print("step", n + 1, "of 9", flush=True)
-time.sleep(600)
-"""
-
-
-class Clock:
-    """The time that the command sees; the processes and their files are real."""
-
-    def __init__(self) -> None:
-        self.ahead, self.real, self.real_steady = 0.0, time.time, time.clock_gettime
-
-    def steady(self, which: int) -> float:
-        return self.real_steady(which) + self.ahead
-
-    def __call__(self) -> float:
-        return self.real() + self.ahead
-
-
-class Foreign:
-    """A program started by hand, its log, and the command that looks at it."""
-
-    def __init__(self, folder: Path, clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-        folder.mkdir()
-        self.log, self.starts, self.program = folder / "Y.log", folder / "starts", folder / "train.py"
-        self.program.write_text(PROGRAM)
-        self.clock, self.capsys = clock, capsys
-        self.argv = [sys.executable, str(self.program), str(self.starts)]
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def start(self) -> subprocess.Popen[bytes]:
-        with self.log.open("ab") as log:
-            process = subprocess.Popen(self.argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        self.started.append(process)
-        self.until(lambda: b"step" in self.log.read_bytes())
-        return process
-
-    @property
-    def restart(self) -> str:
-        import shlex
-
-        return shlex.join(self.argv)
-
-    def look(self, *words: str, after_s: float = 0.0) -> tuple[int, str]:
-        self.clock.ahead += after_s
-        code = command.main(["--log", str(self.log), *words])
-        return code, self.capsys.readouterr().out
-
-    def count(self) -> int:
-        return len(self.starts.read_text())
-
-    def until(self, done: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 20
-        while not done():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-
-@pytest.fixture
-def foreign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Foreign]:
-    clock = Clock()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("time.time", clock)
-    monkeypatch.setattr("time.clock_gettime", clock.steady)
-    made = Foreign(tmp_path / "rüns 'x'", clock, capsys)
-    yield made
-    monkeypatch.undo()
-    for process in made.started:
-        process.kill()
-        process.wait()
-    for pid in processes.pids():
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if os.fsencode(made.program) in words:
-            os.kill(pid, signal.SIGKILL)
 
 
 def test_healthy_is_left_alone(foreign: Foreign) -> None:
@@ -217,9 +134,9 @@ def test_a_stale_program_is_stopped_and_started_again(foreign: Foreign) -> None:
     foreign.until(lambda: foreign.count() == 2)
     log = foreign.log.read_text()
     assert f"stopping process {process.pid}: STALE" in log and "starting again (stale)" in log
-    again = next(p for p in processes.pids() if p != process.pid and _is(p, foreign.program))
+    again = next(p for p in processes.pids() if p != process.pid and is_of(p, foreign.program))
     code, out = foreign.look(*words)  # the same words, with the old pid: the new process is looked at
-    assert code == 0 and "HEALTHY" in out and _is(again, foreign.program)
+    assert code == 0 and "HEALTHY" in out and is_of(again, foreign.program)
     assert foreign.count() == 2
 
 
@@ -235,11 +152,11 @@ def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
     for after in (0, 1300, 30):
         code, out = foreign.look(*words, after_s=after)
     assert code == 4 and "the same failure 2 times in a row" in out
-    assert not any(_words(p)[:2] == [b"sleep", long.encode()] for p in processes.pids())
+    assert not any(words_of(p)[:2] == [b"sleep", long.encode()] for p in processes.pids())
     code, out = foreign.look(*words, after_s=30)
     assert code == 4 and "it was stopped and is not started again" in out
     assert foreign.count() == 2
-    assert not any(_is(p, foreign.program) for p in processes.pids() if p != process.pid)
+    assert not any(is_of(p, foreign.program) for p in processes.pids() if p != process.pid)
 
 
 def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
@@ -252,7 +169,7 @@ def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
     code, out = foreign.look(*words)
     assert code == 3 and "to be started again in 1 s" in out and foreign.count() == 1
     code, out = foreign.look(*words, after_s=2)
-    assert code == 3 and "started again (killed)" in out
+    assert code == 3 and "started again (gone, exit unknown)" in out
     foreign.until(lambda: foreign.count() == 2)
 
 
@@ -302,7 +219,7 @@ def test_commands_at_the_same_time_start_one(foreign: Foreign, tmp_path: Path) -
         assert time.monotonic() < deadline
         both = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
         said = [p.communicate(timeout=60)[0] for p in both]
-    assert sum("started again (killed)" in text for text in said) == 1 and foreign.count() == 2, said
+    assert sum("started again (gone, exit unknown)" in text for text in said) == 1 and foreign.count() == 2, said
 
 
 def test_without_a_word_it_refuses(foreign: Foreign) -> None:
@@ -336,7 +253,7 @@ def test_a_program_that_does_not_hear_is_killed(foreign: Foreign, monkeypatch: p
     for after in (0, 1300, 30):
         code, _ = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
     assert code == 4 and process.wait(20) == -signal.SIGKILL
-    assert not any(_is(p, foreign.program) for p in processes.pids() if p != process.pid)
+    assert not any(is_of(p, foreign.program) for p in processes.pids() if p != process.pid)
 
 
 def test_a_bystander_is_never_touched(foreign: Foreign) -> None:
@@ -399,14 +316,3 @@ def test_json_tells_process_and_act(foreign: Foreign) -> None:
     who = processes.identify(process.pid)
     assert who is not None
     assert (got["pid"], got["pid_start"], got["act"]) == (process.pid, who.start_ticks, "")
-
-
-def _is(pid: int, program: Path) -> bool:
-    return os.fsencode(program) in _words(pid)
-
-
-def _words(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []

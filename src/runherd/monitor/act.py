@@ -7,7 +7,7 @@ and hysteresis say so, and only for a caller who has said what is to follow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runherd import heal
 from runherd.monitor.classify import Judgement
@@ -17,6 +17,9 @@ CAUSES = {
     "STALE": "stale", "API_QUOTA": "api_quota", "PROXY_DOWN": "proxy_down", "OOM": "oom", "CODE_BUG": "code_bug",
     "DIVERGED": "diverged", "HIGH_NULL_RATE": "high_null_rate", "CACHE_COLD": "cache_cold",
 }  # fmt: skip
+LEFT_ALONE = ("none", "finish", "warn", "look_again")
+GONE = "gone, exit unknown"  #: of a process that is not ours nobody knows how it ended
+KILLED = "killed (SIGKILL) by something outside"  #: as `heal` says it of runs whose exit is known
 RESUMES = ("stop_and_resume", "wait_and_resume", "fallback_and_resume")
 
 
@@ -41,6 +44,8 @@ class Known:
     ancestor: bool = False  #: this very command runs below it
     other_writer: int | None = None  #: another process that has the log open
     unfinished: bool = True  #: something says that there was more to do
+    said_ended: str | None = None  #: the log's own word that it ended well or stopped by choice
+    starter: str | None = None  #: who started it, where that still lives and may start it again
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def decide(
 ) -> Nothing | Refuse | Do:
     """Decide about a run that is not ours; `past` are the restarts so far, oldest first; no `bounds`: as they ship."""
     action = judgement.action
-    if action in ("none", "finish", "warn"):
+    if action in LEFT_ALONE and action != "look_again":
         return Nothing()
     if action == "look_again":
         return Nothing("the next look decides: one look alone never acts")
@@ -83,15 +88,25 @@ def decide(
             "runherd did not launch this run and knows no command to restart it: say --restart COMMAND, or --act stop"
         )
     stop = known.alive
+    if known.said_ended is not None and (stop or asked.restart):
+        why = "a run that has done its work is neither stopped nor started again"
+        return Refuse(f"its log says that it ended by itself: {known.said_ended!r}; {why}")
     unsafe = _not_surely_it(known) if stop else _not_surely_gone(known, judgement)
     if unsafe is not None:
         return Refuse(unsafe)
+    if known.starter is not None and not stop and asked.restart:
+        return Refuse(started_by(known.starter))
     after = _after(judgement, stop, past, bounds or heal.Bounds())
     if isinstance(after, heal.End):
         return Do(True, None, after.why, True) if stop else Refuse(f"not started again: {after.why}")
     if not asked.restart:
         return Do(True, None, "no --restart COMMAND was given") if stop else Nothing("it has ended: nothing to stop")
     return Do(stop, after, "")
+
+
+def started_by(starter: str) -> str:
+    """Why nothing is started beside what started the run before and still lives."""
+    return f"{starter}, which started it, is still alive and may start it again: a second one is not started beside it"
 
 
 def _after(
@@ -108,7 +123,12 @@ def _after(
     if judgement.state != "DEAD" and not stop:
         helps = judgement.restart_can_help is not False
         failure = heal.Failure(judgement.state, judgement.signature or "", judgement.sentence, helps)
-    return heal.after_exit(exit_, failure, past, bounds, {})
+    after = heal.after_exit(exit_, failure, past, bounds, {})
+    if stop or failure is not None:
+        return after
+    if isinstance(after, heal.Resume):
+        return replace(after, reason=GONE)
+    return replace(after, why=after.why.replace(KILLED, GONE))
 
 
 def _not_surely_it(known: Known) -> str | None:

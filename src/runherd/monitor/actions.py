@@ -13,7 +13,7 @@ from typing import Any
 
 from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
-from runherd.monitor import act, process, written
+from runherd.monitor import act, lastwords, process, written
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target
@@ -103,7 +103,10 @@ def on_foreign(
     pending = memory.get("restart")
     if isinstance(pending, dict) and restart:
         return _start_when_due(target, memory, pending, restart, now)
-    known = replace(_known(target, memory), unfinished=evidence.is_unfinished())
+    known = _known(target, memory)
+    if judgement.action not in act.LEFT_ALONE:
+        said_ended = lastwords.said_ended(target.logs)
+        known = replace(known, unfinished=evidence.is_unfinished(), said_ended=said_ended)
     if memory.get("stopped") and not known.alive:
         return Acted(f"it was stopped and is not started again: {memory['stopped']}", exitcodes.BLOCKED)
     past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]
