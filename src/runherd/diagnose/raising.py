@@ -16,6 +16,9 @@ from runherd.diagnose.tracebacks import Frame, Raised
 Rank = tuple[int, int, int]  #: consequence (0 a root), another rank than the report names, position
 Ranked = tuple[Rank, Cause]
 
+Known = tuple[Signature, Raised, float]  #: what is known of an exception, which one, and how surely
+
+PERSON = "KeyboardInterrupt"
 CONSEQUENCE = 2  #: from this rank on it is what something else led to
 REPORT = 4  #: what a launcher says, or an exception that only tells of another failure
 SAID_BELOW = 6  #: lines under an exception that may still be its message
@@ -27,11 +30,13 @@ PLAIN_BUGS = frozenset(
         *("StopIteration", "RecursionError", "UnicodeDecodeError", "UnicodeEncodeError", "LookupError"),
     }
 )
+OPTIONAL = ("ImportError", "ModuleNotFoundError")  #: mostly tried for something to fall back from
 REPORTS = re.compile(
     r"(?i)^failed (?:runs?|jobs?|tasks?|trials?|steps?|stages?)\b"
     r"|\bcheck (?:the )?(?:\w+ )?(?:statements?|logs?|output|messages?)\b.{0,30}\babove|no longer alive"
     r"|see (?:the )?(?:above|stack ?trace|root cause|logs?\b|error)|root cause|exited unexpectedly|died unexpectedly"
-    r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command)\w*\b[^.:;]{0,40}"
+    r"|^[\w./-]+ failed(?: stdout:.*)?$"
+    r"|\b(?:process|worker|task|job|subprocess|child|engine|actor|rank|server|command|trial|container|experiment)\w*\b[^.:;]{0,40}"
     r"\b(?:failed|died|crashed|terminated|exited|aborted|exit code|return code)"
     r"|\bfailed to (?:run|start|launch|create session|execute|load all)\b|\breturned non-zero\b|^non-zero exit"
 )
@@ -54,27 +59,49 @@ def of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
     while first > 0 and found[first].chained:
         first -= 1
     chain = found[first : n + 1]
-    person = scene.catalogue.by_id.get("keyboard-interrupt") if chain[-1].name == "KeyboardInterrupt" else None
-    if person:  # whatever it was busy with when the person came
-        return (2 * person.order, 0, chain[-1].begin), of_signature(person, (chain[-1].end,), 0.95, chain[-1])
     elsewhere = int(scene.failing_rank is not None and chain[0].label != "" and not scene.of_failing_rank(chain[0]))
+    told = chain[1:] if len(chain) > 1 and chain[0].name in OPTIONAL and _known(scene, chain[1]) else chain
+    by_line = _by_signature(scene, told)
+    says = by_line is not None and (by_line[0].order < 2 or len(chain) == 1)
+    found_here = _from_outside(scene, chain) or (by_line if says else None) or _by_family(scene, told)
+    if found_here is None and by_line is not None and by_line[1] is chain[0]:
+        found_here = by_line
+    if found_here is not None:
+        signature, origin, sure = found_here
+        cause = of_signature(signature, (origin.end,), sure, origin, _frame(origin, chain))
+        of_stage = any(STAGE_FAILED in scene.lines[i].text for i in (origin.end, *below_of(scene, origin)))
+        rank = max(place(signature), CONSEQUENCE if of_stage else 0)
+        person = signature.cls == "STOPPED" and chain[-1].name == PERSON
+        return (rank, 0 if person else elsewhere, origin.begin), cause
+    return _of_itself(scene, chain, elsewhere)
+
+
+def _from_outside(scene: Scene, chain: Sequence[Raised]) -> Known | None:
+    """Return what is plain whatever the words are: a person's Ctrl-C, or a pipe to a child that is gone."""
+    person = scene.catalogue.by_id.get("keyboard-interrupt") if chain[-1].name == PERSON else None
+    if person:  # whatever it was busy with when the person came
+        return person, chain[-1], 0.95
     if chain[0].frames and _PIPES.search(chain[0].frames[-1].file):  # no network, but a child of its own
         gone = scene.catalogue.of_exception(f"{chain[0].name}: {chain[0].message} [in multiprocessing]")
         if gone and gone.order:
-            cause = of_signature(gone, (chain[0].end,), 0.6, chain[0], _frame(chain[0], chain))
-            return (place(gone), elsewhere, chain[0].begin), cause
+            return gone, chain[0], 0.6
+    return None
+
+
+def _by_signature(scene: Scene, chain: Sequence[Raised]) -> Known | None:
     known = [(s, r) for r in chain for s in _signatures_in(scene, r)]
-    known.sort(key=lambda pair: pair[0].order)
-    if known and not (known[0][0].order == 2 and len(chain) > 1 and chain[0] is not known[0][1]):
-        signature, origin = known[0]
-        cause = of_signature(signature, (origin.end,), 0.95, origin, _frame(origin, chain))
-        return (place(signature), elsewhere, origin.begin), cause
-    for raised in chain:
-        family = _family(scene, raised)
-        if family:
-            cause = of_signature(family, (raised.end,), 0.75, raised, _frame(raised, chain))
-            of_stage = any(STAGE_FAILED in scene.lines[i].text for i in (raised.end, *below_of(scene, raised)))
-            return (max(place(family), CONSEQUENCE if of_stage else 0), elsewhere, raised.begin), cause
+    best = min(known, key=lambda pair: pair[0].order, default=None)
+    return (*best, 0.95) if best else None
+
+
+def _by_family(scene: Scene, chain: Sequence[Raised]) -> Known | None:
+    found = ((family, raised) for raised in chain if (family := _family(scene, raised)))
+    best = next(found, None)
+    return (*best, 0.75) if best else None
+
+
+def _of_itself(scene: Scene, chain: Sequence[Raised], elsewhere: int) -> Ranked:
+    """Judge a chain that nothing knows: by what was tried in vain before it, else it is what it says."""
     origin = chain[0]
     in_vain = tried(scene, chain[-1]) if GAVE_UP.search(chain[-1].message) else storm(scene, origin)
     if in_vain:
@@ -86,6 +113,11 @@ def of_traceback(scene: Scene, found: Sequence[Raised], n: int) -> Ranked:
         told = replace(cause, cls="UNKNOWN", suggestion="Look further up, or into the log that it names.", restart="maybe")
         return (REPORT, elsewhere, origin.begin), told
     return (0, elsewhere, origin.begin), cause
+
+
+def _known(scene: Scene, raised: Raised) -> bool:
+    """Whether a signature or a family says why it was raised."""
+    return any(s.order < 2 for s in _signatures_in(scene, raised)) or _family(scene, raised) is not None
 
 
 def _only_tells(scene: Scene, raised: Raised) -> bool:
@@ -102,13 +134,14 @@ def _family(scene: Scene, raised: Raised) -> Signature | None:
     """Return the family of an exception, of one that its message names, or of its message's further lines."""
     if raised.name in PLAIN_BUGS or GAVE_UP.search(raised.message):
         return None
-    found = scene.catalogue.of_exception(raised.text)
+    below = [tracebacks.unlabelled(scene.lines[i].text).strip() for i in below_of(scene, raised)]
+    whole = " ".join((raised.text, *below))
+    found = scene.catalogue.of_exception(whole if raised.message.endswith(":") else raised.text)
     if found is None and tracebacks.SURE.match(raised.message):
         found = scene.catalogue.of_exception(raised.message.replace("(", ": ", 1))
     if found is None and raised.name in ("OSError", "EOFError") and raised.frames:  # a reader of files may say little
         found = scene.catalogue.of_exception(f"{raised.text} [in {raised.frames[-1].file}]")
-    below = [tracebacks.unlabelled(scene.lines[i].text).strip() for i in below_of(scene, raised)]
-    return found or (scene.catalogue.of_exception(" ".join((raised.text, *below))) if below else None)
+    return found or (scene.catalogue.of_exception(whole) if below else None)
 
 
 def below_of(scene: Scene, raised: Raised) -> list[int]:

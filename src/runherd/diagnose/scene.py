@@ -26,9 +26,10 @@ _NORM = re.compile(
     r"(?i)grad(?:ient)?[_ ]norm['\"]?\s*(?:[:=]|is\b)\s*['\"]?(?:nan|inf)"
 )  # a Trainer shows such a loss as 0
 _LOSS = re.compile(r"(?i)(?<![a-z])(?:\w*_)?loss['\"]?\s*[:=\s]\s*['\"]?(?P<value>-?(?:nan|inf)\b|-?\d)")
-#: Lines that count, but not work: a command with its options, and what is told as an error.
+#: Lines that count, but not work: a command with its options, what is told as an error, a bar that is cut off.
 _NO_WORK = re.compile(
     r"(?:^|\s)--[\w-]*(?:epoch|step|iter|batch|sample|update|frame)[\w-]*[ =]['\"]?\d|^\W*(?:\S+ ){0,2}(?:ERROR|FATAL|CRITICAL)\b"
+    r"|\d%\|[^|]*$"
 )
 DONE_LINES = 30
 _WORK = r"(?:training|evaluation|eval|run|job|experiment|all (?:tasks|jobs|steps|items)|pipeline|benchmark)"
