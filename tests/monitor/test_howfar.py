@@ -10,7 +10,7 @@ import pytest
 
 from runherd.monitor import tick
 from runherd.monitor.evidence import Result
-from runherd.monitor.howfar import HowFar, how_far, pace_s
+from runherd.monitor.howfar import HowFar, how_far, pace_s, plural
 
 ITEMS = Result(items=6, correct=0, judged=0, nulls=0)
 
@@ -136,3 +136,11 @@ def test_a_memory_of_another_form(tmp_path: Path, memory: str) -> None:
     run = run_of(tmp_path, "step 6/20\n")
     (run / "monitor.json").write_text(memory)
     assert tick(str(run), alive=True)["done"] == 6
+
+
+@pytest.mark.parametrize(
+    ("unit", "many"), [("epoch", "epochs"), ("epochs", "epochs"), ("batch", "batches"), ("batches", "batches"), ("step", "steps")]
+)
+def test_many_of_a_unit(unit: str, many: str) -> None:
+    """Two epochs, two batches."""
+    assert plural(2, unit) == many and plural(1, unit) == many.removesuffix("es" if many == "batches" else "s")

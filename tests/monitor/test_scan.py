@@ -149,3 +149,28 @@ def test_status_words_are_all_found() -> None:
 def test_end_of_a_rising_count(lines: list[str], end: int) -> None:
     """Only three or more lines with the same words and a rising number are a count that goes on."""
     assert series_end(lines) == end
+
+
+@pytest.mark.parametrize(
+    ("blocks", "wanted"),
+    [
+        (("step 40/100\n", "best checkpoint was step 12/100\n"), (40, 100)),
+        (("step 40/100\nbest checkpoint was step 12/100\n",), (40, 100)),
+        (("step 40/100\nstep 12/100 was the best so far\n",), (40, 100)),
+        (("Epoch 4/100\nBest model from epoch 2 saved\n",), (4, 100)),
+        (("Epoch 4/100\n", "Early stopping at epoch 4\n"), (4, 100)),
+        (("Epoch 4/100\n", "Epoch 5: loss=0.3\n"), (5, 100)),
+        (("Epoch 4/100\nEpoch 5: loss=0.3\n",), (5, 100)),
+        (("step 7\nrestored weights from step 3\n",), (7, None)),
+        (("saved checkpoint at step 40\n",), (40, None)),
+        (("saved checkpoint at step 40\n", "saved checkpoint at step 50\n"), (50, None)),
+        (("saved checkpoint at step 40\n", "step 41/90\n", "saved checkpoint at step 40\n"), (41, 90)),
+        (("  Num Epochs = 3\n  Total optimization steps = 500\n",), None),
+        (("  Total optimization steps = 500\n{'loss': 2.3, 'epoch': 0.18}\n",), None),
+        (("step 12/500\n{'loss': 2.3, 'epoch': 0.18}\n",), (12, 500)),
+    ],
+)
+def test_what_is_told_of_another_point_counts_nothing(blocks: tuple[str, ...], wanted: tuple[int, int | None] | None) -> None:
+    """A sentence about the best or the last saved step, a setting, a part of an epoch: none hides the count."""
+    found = look(*blocks)["progress"]
+    assert (found and (found["done"], found["total"])) == wanted

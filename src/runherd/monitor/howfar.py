@@ -90,9 +90,9 @@ def _file(files: Iterable[Mapping[str, Any]], mark: Mapping[str, Any] | None) ->
 def plural(n: int, unit: str) -> str:
     """Return the unit as it goes with the number: 1 item, 23 items, 2 batches."""
     one = unit if unit.endswith("ss") else unit.removesuffix("s")
-    if unit.endswith("ches"):
+    if unit.endswith(("tches", "nches", "rches")):
         one = unit.removesuffix("es")
-    return one if n == 1 else one + ("es" if one.endswith(("ch", "s", "x")) else "s")
+    return one if n == 1 else one + ("es" if one.endswith(("tch", "nch", "rch", "s", "x")) else "s")
 
 
 def pace_s(points: list[list[float]], began: float | None = None) -> float | None:

@@ -10,8 +10,18 @@ _BAR = re.compile(r"\d{1,3}%\|[^|]*\|\s*(?P<done>[\d,]+)/(?P<total>[\d,]+)(?:\s*
 _NAMED = re.compile(
     r"(?i)\b(?:(?:global[_ ])?step|iter(?:ation)?|batch|update|epoch|episode"
     r"|sample|item|question|example|frame)s?\b"
-    r"['\"]?\s*[:=#\[(]?\s*(?P<done>\d[\d,]*)\s*(?:(?:/|\bof\b)\s*(?P<total>\d[\d,]*))?"
+    r"['\"]?\s*[:=#\[(]?\s*(?P<done>\d[\d,]*)(?!\d|\.\d)\s*(?:(?:/|\bof\b)\s*(?P<total>\d[\d,]*))?"
 )
+#: before a named count: words of a setting ("Total optimization steps = 500"), which counts nothing
+_SETTING = re.compile(
+    r"(?i)\b(?:total|num|number of|max(?:imum)?|min(?:imum)?|warm-?up|per|every|each|accumulation)\b[\w -]{0,20}$"
+)
+#: before or behind it: words that speak of an earlier point of the work, or of its end
+_ASIDE_BEFORE = re.compile(
+    r"(?i)\b(?:best|early|earliest|stopp?(?:ed|ing)?|restor\w+|load(?:ed|ing)?|resum\w+|checkpoint|from|since|until|rewind\w*"
+    r"|roll\w* back|revert\w*|return\w*|improv\w+|previous|earlier|saved)\b"
+)
+_ASIDE_BEHIND = re.compile(r"(?i)\W{0,3}(?:was|is|had|has been|being)\b.{0,30}\b(?:best|saved|restored|loaded|chosen|used)\b")
 _COUNT = re.compile(
     r"(?i)(?:\bprogress\b|\bdone\b|\bprocess(?:ed|ing)\b|\bevaluat(?:ed|ing)\b|\bcompleted?\b|\bfinished\b|\[|\|)"
     r"\W{0,4}(?P<done>\d[\d,]*)\s*/\s*(?P<total>\d[\d,]*)(?![\d/])"
@@ -59,18 +69,25 @@ RECOVERED = re.compile(
 
 @dataclass(frozen=True)
 class Mark:
-    """A statement of progress: done of total (None where no total is named), and its unit."""
+    """A statement of progress: done of total (None where no total is named), and its unit.
+
+    `aside`: the line speaks of a point of the work ("best model from epoch 2"), perhaps an earlier one.
+    """
 
     done: int
     total: int | None
     unit: str
+    aside: bool = False
 
 
 def mark(text: str) -> Mark | None:
     """Return what a line says about progress, if it does."""
     for pattern, unit in ((_BAR, "bar"), (_BEFORE, "count"), (_NAMED, "named"), (_COUNT, "count")):
         found = None
-        for found in pattern.finditer(text):
+        for this in pattern.finditer(text):
+            if pattern is _NAMED and not this["total"] and _SETTING.search(text, 0, this.start()):
+                continue
+            found = this
             if pattern is not _NAMED or found["total"]:
                 break
         if found:
@@ -80,8 +97,13 @@ def mark(text: str) -> Mark | None:
             if number is not None and done > number:
                 continue
             word = re.match(r"[A-Za-z_]+", found[0])
-            return Mark(done, number, word[0].lower() if pattern is _NAMED and word else unit)
+            aside = pattern is not _BAR and _is_aside(text, found)
+            return Mark(done, number, word[0].lower() if pattern is _NAMED and word else unit, aside)
     return None
+
+
+def _is_aside(text: str, found: re.Match[str]) -> bool:
+    return bool(_ASIDE_BEFORE.search(text, 0, found.start()) or _ASIDE_BEHIND.match(text, found.end()))
 
 
 def of_pattern(pattern: str, text: str) -> Mark | None:

@@ -17,6 +17,7 @@ CHECKS = 3000  #: lines that are looked at closely in one block
 LOSSES = 60  #: the last reported losses are kept
 TAIL = 1 << 16  #: of a block, where the last losses mostly are
 BACK_LINES = 300  #: from the end of a block, to find its last sign of progress
+NEAR_LINES = 10  #: before a line that tells a loss, so far its step is looked for
 
 LARGE = 1 << 18  #: of a block whose lines all differ, before its kind is looked into
 BINARY = 0.02  #: of control characters, above which only the text in between is searched
@@ -252,29 +253,41 @@ def _calls(low: bytes, present: set[str], numbers: list[tuple[int, str]], counte
 def _progress(block: Block, low: bytes, counters: dict[str, Any], own: str | None) -> None:
     """Find the last sign of progress, from the end of the block backwards.
 
-    A count of epochs at the end does not hide the steps that are counted within them.
+    A count of epochs at the end does not hide the steps that are counted within
+    them, and what is told of an earlier point of the work hides nothing.
     """
-    end, coarse = len(low), None
-    for _ in range(BACK_LINES):
-        if end <= 0 or len(low) - end > TAIL:
-            break
+    end, coarse, aside, left = len(low), None, None, BACK_LINES
+    while left > 0 and end > 0 and len(low) - end <= TAIL:
+        left -= 1
         begin = max(low.rfind(b"\n", 0, end) + 1, end - WINDOW)
         text = block.data[begin:end].decode("utf-8", "replace")
         works, found = _says(text, own) if text.strip() else (False, None)
+        position = block.offset + begin
         if works:
-            counters["progress_at"] = max(counters["progress_at"], block.offset + begin)
-        if found is not None and found.unit in COARSE:
-            coarse = coarse or (found, block.offset + begin)
+            counters["progress_at"] = max(counters["progress_at"], position)
+        if found is not None and found.aside:
+            aside = aside or (found, position)
+        elif found is not None and found.unit in COARSE:
+            coarse = (_with_total(coarse[0], found), coarse[1]) if coarse else (found, position)
         elif found is not None:
             if coarse is None or (found.total or 0) > found.done:
-                coarse = found, block.offset + begin
+                coarse = found, position
             _keep(*coarse, counters)
             return
-        elif works and coarse is None:
-            return
+        elif works and coarse is None and aside is None:
+            left = min(left, NEAR_LINES)
         end = begin - 1 if begin > 0 and low[begin - 1 : begin] == b"\n" else begin
     if coarse is not None and not _goes_on(counters["progress"], coarse[1]):
         _keep(*coarse, counters)
+    elif coarse is None and aside is not None and (counters["progress"] or {"aside": True}).get("aside"):
+        _keep(*aside, counters)
+
+
+def _with_total(last: Mark, earlier: Mark) -> Mark:
+    """A count that names no total, with that of an earlier one in the same unit."""
+    if last.total is None and last.unit == earlier.unit and (earlier.total or 0) >= last.done:
+        return Mark(last.done, earlier.total, last.unit)
+    return last
 
 
 def _says(text: str, own: str | None) -> tuple[bool, Mark | None]:
@@ -290,8 +303,11 @@ def _says(text: str, own: str | None) -> tuple[bool, Mark | None]:
 
 def _keep(found: Mark, position: int, counters: dict[str, Any]) -> None:
     before = counters["progress"]
+    if before:
+        found = _with_total(found, Mark(before["done"], before["total"], before["unit"]))
     if not (before and before["total"] and found.total is None):
-        counters["progress"] = {"done": found.done, "total": found.total, "unit": found.unit, "at": position}
+        kept = {"done": found.done, "total": found.total, "unit": found.unit, "at": position}
+        counters["progress"] = {**kept, "aside": True} if found.aside else kept
 
 
 def _goes_on(before: dict[str, Any] | None, position: int) -> bool:
@@ -311,7 +327,7 @@ def _points(block: Block, counters: dict[str, Any]) -> None:
         if not any(word in low for word in (b"loss", b"lr", b"rate", b"/", b"step", b"iter")):
             continue
         found = mark(raw[-WINDOW:].decode("utf-8", "replace"))
-        if found is not None and found.unit in ("bar", "step", "global_step", "iter", "iteration", "update"):
+        if found is not None and not found.aside and found.unit in ("bar", "step", "global_step", "iter", "iteration", "update"):
             step = found.done
         loss, rate = _last(_LOSS, low), _last(_RATE, low)
         if step is None or (loss is None and rate is None):
