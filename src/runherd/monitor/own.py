@@ -17,7 +17,11 @@ SCREEN = "screen.txt"  #: in the run's folder: what its screen session has shown
 
 
 def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any] | None = None) -> Target:
-    """Return the target of a run folder; `alive` and `exit_facts` where the caller knows them."""
+    """Return the target of a run folder; `alive` and `exit_facts` where the caller knows them.
+
+    Its files are named by one path, however the folder is: what a look remembers of a file goes by its name.
+    """
+    run_dir = os.path.realpath(run_dir)
     spec = _json(os.path.join(run_dir, "spec.json")) or {}
     data = spec.get("data") if isinstance(spec.get("data"), dict) else spec
     assert isinstance(data, dict)
