@@ -90,6 +90,26 @@ def test_seeds_and_baseline(layout: Layout) -> None:
     assert [r["metrics"] for r in found["siblings"]] == [{"acc": 0.5}] and found["baseline"]["metrics"] == {"acc": 0.1}
 
 
+def test_a_cell_that_the_command_uses_is_compared(layout: Layout) -> None:
+    """Runs that differ in a cell of their row that their command fills in are no seeds of one another, and it is told as changed."""
+    for run_id, system, seed in (("a", "large", 1), ("b", "small", 1), ("c", "small", 2), ("d", "small", 2)):
+        place = run(layout, run_id, {"lr": 1}, seed=seed, metrics={"acc": 0.5})
+        spec = {"data": {**json.loads((place.dir / "spec.json").read_text())["data"], **using(run_id, system)}}
+        (place.dir / "spec.json").write_text(json.dumps(spec))
+    found = look(run(layout, "mine", {}), {"lr": 1}, seed=1, **using("mine", "small"))
+    assert [r["run_id"] for r in found["siblings"]] in (["c"], ["d"]), "one for each other seed, and none for the same"
+    assert changes(found["now"], found["last_good"]) == []
+    found = look(Place(layout, "mine"), {"lr": 1}, seed=1, **using("mine", "tiny"))
+    told = changes(found["now"], found["last_good"])
+    assert {row["key"] for row in told} == {"row.System"} and told[0]["new"] == "tiny" and found["siblings"] == []
+
+
+def using(run_id: str, system: str) -> dict[str, Any]:
+    """A command that uses two cells of the row, of which one is the run's own name."""
+    row = {"Run ID": run_id, "System": system, "Purpose": f"see {run_id}"}
+    return {"row": row, "command": "train {{ row['System'] }} --name {{ row['Run ID'] }}"}
+
+
 def test_environment_and_values_that_no_record_may_hold(layout: Layout) -> None:
     """The program's own variables are compared, ours are not; NaN in a configuration is told as a word."""
     run(layout, "good", {"floor": 1.0}, env={"HF_HOME": "/a"})

@@ -123,7 +123,7 @@ def _value(data: Mapping[str, Any], name: str) -> Any:
     if name == "config_file":
         return data.get("config_file_sha256") or data.get("config_file")
     if name == "row":
-        return _used_columns(data)
+        return used_columns(data)
     if name == "env":
         env = lookup(data, "execution.env", {}) or {}
         marked = lookup(data, "execution.identity_env", []) or []
@@ -197,7 +197,7 @@ def templates(data: Mapping[str, Any]) -> Iterable[str]:
             yield from (part for part in command if isinstance(part, str))
 
 
-def _used_columns(data: Mapping[str, Any]) -> dict[str, str]:
+def used_columns(data: Mapping[str, Any]) -> dict[str, str]:
     """The tracker columns that the command templates name; all of them when `row` is used otherwise."""
     row: dict[str, str] = data.get("row") or {}
     used: dict[str, str] = {}

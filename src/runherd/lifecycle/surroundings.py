@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from runherd import clock, git
+from runherd.config.identity import used_columns
 from runherd.diagnose.changes import changes
 from runherd.files import read_object
 from runherd.history import Attempt
@@ -20,9 +21,10 @@ LOOKED_AT = 200  #: results of other runs, the newest first
 GIT_S = 5.0
 FILES = 12  #: names of changed files that are told
 CURVE_BYTES = 4 << 20  #: of the end of curve.jsonl
-#: Not part of what was tried: the row as it is written, and where it stands in the plan.
-NOT_COMPARED = ("row", "stage", "priority", "needs", "baseline", "name")
-SEEDS = (*NOT_COMPARED, "seed")
+#: Not part of what was tried: where it stands in the plan. Of its row, what no command uses.
+NOT_COMPARED = ("stage", "priority", "needs", "baseline", "name")
+#: Last parts of keys, and names of columns, that hold a seed: siblings may differ in them.
+SEEDS = frozenset({"seed", "seeds", "random_seed", "random_state"})
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,10 @@ class Ended:
 
 def around(place: Place, attempt: Attempt, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `evidence` of `runherd.diagnose.diagnose` for one attempt; what cannot be read is left out."""
-    now = _facts(data, read_object(place.layout.command(place.run_id, attempt.number)) or {})
+    now = _facts(place.run_id, data, read_object(place.layout.command(place.run_id, attempt.number)) or {})
     earlier, others = _earlier(place), list(_others(place))
     good = earlier or min(others, key=lambda other: len(changes(now, other.facts)), default=None)
-    alike = [other.result for other in others if _without(other.facts["spec"], SEEDS) == _without(now["spec"], SEEDS)]
+    alike = _siblings(others, now["spec"])
     baseline = next((other.result for other in others if other.run_id == data.get("baseline")), None)
     if good is not None:
         now["git"] = {**now["git"], **_changed_files(place, good.facts["git"], now["git"])}
@@ -88,18 +90,21 @@ def _ended(folder: Path, place: Place) -> Ended | None:
     except (OSError, ValueError, TypeError):
         return None
     metrics = {k: v for k, v in _mapping(result.get("metrics")).items() if _is_finite(v)}
-    return Ended(run_id, str(result.get("ended_at") or ""), {**result, "metrics": metrics}, _facts(_mapping(spec.get("data")), command))
+    facts = _facts(run_id, _mapping(spec.get("data")), command)
+    return Ended(run_id, str(result.get("ended_at") or ""), {**result, "metrics": metrics}, facts)
 
 
-def _facts(data: Mapping[str, Any], command: Mapping[str, Any]) -> dict[str, Any]:
-    """What is compared of a run: its configuration, the state of its code, and where and with what it ran."""
+def _facts(run_id: str, data: Mapping[str, Any], command: Mapping[str, Any]) -> dict[str, Any]:
+    """What is compared of a run: its configuration and the cells that its command uses, its code, where and with what it ran."""
     steps = [step for step in command.get("steps") or () if isinstance(step, dict)]
     names = {k: v for step in steps for k, v in _mapping(step.get("env")).items() if not k.startswith("RUNHERD_")}
     environment = {
         "host": command.get("host"), "gpus": sorted(_mapping(command.get("gpu_names")).values()), "env": names,
     }  # fmt: skip
+    cells = {k: v for k, v in used_columns(data).items() if v != run_id}  # its name is no difference
+    spec = {**{k: v for k, v in data.items() if k not in (*NOT_COMPARED, "row")}, **({"row": cells} if cells else {})}
     return {
-        "spec": _plain(_without(data, NOT_COMPARED)), "git": _mapping(command.get("git")), "environment": environment,
+        "spec": _plain(spec), "git": _mapping(command.get("git")), "environment": environment,
     }  # fmt: skip
 
 
@@ -116,8 +121,14 @@ def _changed_files(place: Place, then: Mapping[str, Any], now: Mapping[str, Any]
     return {"files": listing(names, FILES)} if names else {}
 
 
-def _without(data: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {k: v for k, v in data.items() if k not in keys}
+def _siblings(others: Sequence[Ended], mine: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Results of the same experiment with other seeds: of runs that differ in seeds and in nothing else, one for each."""
+    found: dict[str, dict[str, Any]] = {}
+    for other in others:
+        differing = changes({"spec": other.facts["spec"]}, {"spec": mine})
+        if differing and all(row["key"].rpartition(".")[2].casefold() in SEEDS for row in differing):
+            found.setdefault(repr([(row["key"], row["new"]) for row in differing]), other.result)
+    return list(found.values())
 
 
 def _mapping(value: Any) -> dict[str, Any]:
