@@ -22,7 +22,7 @@ NOTED = ("BASELINE_LEFT", "LR_SCHEDULE")  #: signs that the row should tell of; 
 
 
 def look(place: Place, number: int) -> str:
-    """Judge attempt `number` now; JSON `{"stop": cause or null, "why": sentence}`."""
+    """Judge attempt `number` now; JSON `{"stop": cause or null, "why": sentence, "again": ...}`; `again`: it only suspects."""
     from runherd.monitor import own
     from runherd.monitor.look import look as judge
     from runherd.monitor.look import signs_of
@@ -44,7 +44,12 @@ def look(place: Place, number: int) -> str:
     for name, sign in signs_of(target, evidence, memory).items():
         if name in NOTED:
             _warn_once(place, number, name, f"{name}: {sign}")
-    return json.dumps({"stop": None, "why": sentence})
+    return json.dumps({"stop": None, "why": sentence, "again": _suspects(judgement.action, judgement.sentence)})
+
+
+def _suspects(action: str, sentence: str) -> bool:
+    """Whether only the next look can tell: it should not be long in coming."""
+    return action == "look_again" or sentence.startswith("suspected ")
 
 
 def _sample(place: Place, number: int) -> None:

@@ -24,6 +24,7 @@ from runherd.lognote import note_action
 from runherd.processes import Life
 from runherd.supervise import facts, program
 from runherd.supervise.idlewrapper import IdleWrapper
+from runherd.supervise.looking import STALE_S, Looking
 from runherd.supervise.place import Place
 from runherd.supervise.shortstep import CRASHED, ShortStep
 from runherd.supervise.waiting import Left, Waiting
@@ -33,7 +34,6 @@ STEP_PAUSES_S = (0.2, 0.5, 2, 10, 30, 60)  #: between tries of a step of ours th
 UNSETTLED_PAUSE_S = STEP_PAUSES_S[2]  #: a step that judges and crashes again after so long will always crash
 RETRY_S = 5.0  #: before going on after a full disk; between the first looks for a free GPU
 RETRY_MOST_S = 30.0  #: between two looks for a free GPU, when it takes long
-QUIET_LOOKS = 4  #: a still log is looked at so many times less often
 MEMBERS_S = 2.0  #: between two looks at who belongs to an adopted program
 LOOK_TIMEOUT_S = 120.0  #: for a look; a hung driver or file system must not hang us
 
@@ -201,8 +201,8 @@ class Supervisor:
         limit = float(plan["wall_time_s"]) if plan.get("wall_time_s") else None
         stopped = last.stopping is not None
         look: ShortStep | None = None
-        next_look, look_began = time.monotonic() + min(interval, 5.0), 0.0
-        seen: tuple[float, ...] = ()
+        next_look = time.monotonic() + min(interval, 5.0)
+        looking = Looking(interval, float(plan.get("monitor_stale_s") or STALE_S), bool(plan.get("gpus")))
         idle = IdleWrapper(self.place, last.number)
         try:
             while True:
@@ -211,16 +211,17 @@ class Supervisor:
                 left_s = limit - facts.age_s(self.place, last) if limit is not None else None
                 if not stopped:
                     stopped = self.must_stop(last, plan, left_s)
-                if look is not None and (look.code() is not None or now > look_began + LOOK_TIMEOUT_S or stopped):
-                    stopped = stopped or self.heed(last, look, plan)
+                if look is not None and (look.code() is not None or now > looking.began + LOOK_TIMEOUT_S or stopped):
+                    answer = look.answer() if look.code() is not None else None
+                    stopped = stopped or self.heed(last, answer, plan)
+                    looking.again = isinstance(answer, dict) and bool(answer.get("again"))
                     look.close()
                     look = None
                 if look is None and not stopped and now >= next_look:
                     next_look = now + interval
-                    new = program.log_signature(self.place, last.number)
-                    if new != seen or now - look_began >= _quiet_s(interval, plan):
-                        look, look_began, seen = ShortStep(self.place, "look", [str(last.number)], answers=True), now, new
-                until = look_began + LOOK_TIMEOUT_S if look is not None else now + 1.0 if stopped else next_look
+                    if looking.is_due(now, program.log_signature(self.place, last.number)):
+                        look = ShortStep(self.place, "look", [str(last.number)], answers=True)
+                until = looking.began + LOOK_TIMEOUT_S if look is not None else now + 1.0 if stopped else next_look
                 timeout = min(until - now, left_s) if left_s is not None and not stopped else until - now
                 timeout = min(timeout, MEMBERS_S) if plan.get("foreign") else timeout
                 if fd in self.waiting.wait(max(0.02, timeout), fd, *([look.fd] if look is not None else [])):
@@ -243,9 +244,8 @@ class Supervisor:
             return False
         return True
 
-    def heed(self, last: Attempt, look: ShortStep, plan: dict[str, Any]) -> bool:
-        """Stop the program where the judgement of an ended look says so; True when it was stopped."""
-        out = look.answer() if look.code() is not None else None
+    def heed(self, last: Attempt, out: Any, plan: dict[str, Any]) -> bool:
+        """Stop the program where the answer of an ended look says so; True when it was stopped."""
         if not isinstance(out, dict) or not out.get("stop"):
             return False
         self.stop(last, str(out["stop"]), str(out.get("why", "")), plan)
@@ -334,13 +334,6 @@ def log_line(text: str) -> None:
         os.write(2, f"{clock.now()} {text}\n".encode())
     except OSError:
         pass
-
-
-def _quiet_s(interval: float, plan: dict[str, Any]) -> float:
-    """How long a program that writes nothing is left without a look: not at all with GPUs, which are sampled."""
-    if plan.get("gpus"):
-        return 0.0
-    return min(QUIET_LOOKS * interval, float(plan.get("monitor_stale_s") or 1200.0) / 4)
 
 
 def main() -> None:
