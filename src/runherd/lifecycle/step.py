@@ -57,9 +57,9 @@ def _run(name: str, place: Place, args: list[str]) -> int:
 
         unsettled(place, int(args[0]))
     elif name == "withdraw":
-        from runherd.lifecycle.finish import end
+        from runherd.lifecycle.withdraw import withdraw
 
-        end(place, "cancelled", "CANCELLED", "cancelled before it was started; set TODO to go on")
+        withdraw(place)
     elif name == "finish":
         from runherd.lifecycle.finish import finish
 
