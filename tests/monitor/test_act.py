@@ -130,7 +130,7 @@ def test_a_stale_program_is_stopped_and_started_again(foreign: Foreign) -> None:
     assert (code, process.poll()) == (1, None) and "act:     the next look decides" in out
     code, out = foreign.look(*words, after_s=30)
     assert code == 3 and process.wait(20) == -signal.SIGTERM
-    assert "stopping process" in out and "started again (stale) as process" in out
+    assert "stopped process" in out and "started again (stale) as process" in out
     foreign.until(lambda: foreign.count() == 2)
     log = foreign.log.read_text()
     assert f"stopping process {process.pid}: STALE" in log and "starting again (stale)" in log
@@ -154,7 +154,7 @@ def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
     assert code == 4 and "the same failure 2 times in a row" in out
     assert not any(words_of(p)[:2] == [b"sleep", long.encode()] for p in processes.pids())
     code, out = foreign.look(*words, after_s=30)
-    assert code == 4 and "it was stopped and is not started again" in out
+    assert code == 4 and "this command stopped process" in out and "the same failure 2 times in a row" in out
     assert foreign.count() == 2
     assert not any(is_of(p, foreign.program) for p in processes.pids() if p != process.pid)
 
@@ -236,8 +236,49 @@ def test_stop_only(foreign: Foreign) -> None:
     for after in (0, 1300, 30):
         code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
     assert code == 4 and process.wait(20) == -signal.SIGTERM and "not started again" in foreign.log.read_text()
-    code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=30)
-    assert code == 1 and "it has ended: nothing to stop" in out
+    for after in (30, 60):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+        assert code == 4 and f"this command stopped process {process.pid} at 20" in out, out
+        assert "STALE" in out and "no --restart COMMAND was given" in out
+    assert "starting again" not in foreign.log.read_text()
+
+
+def test_stopped_by_this_command_is_unfinished(foreign: Foreign) -> None:
+    """A run without a count that was stopped first may be started again as soon as a command is named."""
+    foreign.program.write_text(PROGRAM.replace("print('step', n + 1, 'of 9'", "print('step'"))
+    process = foreign.start()
+    for after in (0, 1300, 30):
+        foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+    process.wait(20)
+    for after in (30, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "--restart", foreign.restart, after_s=after)
+    assert code == 3 and "started again" in out
+    foreign.until(lambda: foreign.count() == 2)
+
+
+def test_the_word_in_a_log_without_append(foreign: Foreign) -> None:
+    """A program that writes over its log's end as it dies does not take the line about the stop with it."""
+    dying = "signal.signal(15, lambda *_: (print('saved and gone ' * 20, flush=True), sys.exit(1)))"
+    foreign.program.write_text(PROGRAM.replace("import sys", "import signal, sys", 1).replace("print(", f"{dying}\nprint(", 1))
+    with foreign.log.open("wb") as log:
+        process = subprocess.Popen(foreign.argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    foreign.started.append(process)
+    foreign.until(lambda: b"step" in foreign.log.read_bytes())
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)
+    assert code == 4 and process.wait(20) == 1 and f"stopped process {process.pid}: STALE" in out
+    said = [line for line in foreign.log.read_text().splitlines() if line.startswith("[runherd] ")]
+    assert any(f"stopped process {process.pid}: STALE" in line for line in said), said
+
+
+def test_a_process_that_does_not_end_is_told(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even gone by SIGKILL (as in an uninterruptible wait; here nothing is sent): no "stopped", nothing is started."""
+    monkeypatch.setattr(actions, "GRACE_S", 0.1)
+    monkeypatch.setattr(processes, "send", lambda *_: False)
+    process = foreign.start()
+    for after in (0, 1300, 30):
+        code, out = foreign.look("--pid", str(process.pid), "--act", "--restart", foreign.restart, after_s=after)
+    assert code == 5 and "does not end, not even by SIGKILL" in out and foreign.count() == 1 and process.poll() is None
 
 
 def test_a_program_that_does_not_hear_is_killed(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from runherd.words import ago
 
 GRACE_S = 30.0  #: for a checkpoint, between SIGTERM and SIGKILL
 SHOWN_S = 10.0  #: for a new supervisor to write down what it does
+NEAR_END = 1 << 20  #: bytes of a log, in which a line is looked for after the program's last words
 START_S = 2.0  #: for a restarted program to open its log
 
 
@@ -107,8 +108,12 @@ def on_foreign(
     if judgement.action not in act.LEFT_ALONE:
         said_ended = lastwords.said_ended(target.logs)
         known = replace(known, unfinished=evidence.is_unfinished(), said_ended=said_ended)
-    if memory.get("stopped") and not known.alive:
-        return Acted(f"it was stopped and is not started again: {memory['stopped']}", exitcodes.BLOCKED)
+    ended = memory.get("ended") or {}
+    if ended and ended.get("pid") == target.pid and not known.alive:
+        if memory.get("stopped") or restart is None:
+            why = memory.get("stopped") or "no --restart COMMAND was given"
+            return Acted(f"{_told(ended)}; it is not started again: {why}", exitcodes.BLOCKED)
+        known = replace(known, unfinished=True)
     past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]
     healing = target.spec.get("heal") or {}
     decision = act.decide(
@@ -125,9 +130,9 @@ def on_foreign(
         assert target.pid is not None
         if judgement.state == "STALE" and (lives := _writes_elsewhere(target, now)):
             return Acted(f"nothing was done: {lives}", exitcodes.NEEDS_PERSON)
-        said = f"stopping process {target.pid}: {judgement.state}: {judgement.sentence}"
-        note_action(target.logs[0], said)
-        _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
+        said, gone = _stop(target, memory, f"{judgement.state}: {judgement.sentence}", now)
+        if not gone:
+            return Acted(said, exitcodes.NEEDS_PERSON)
     if decision.resume is None:
         note_action(target.logs[0], f"stopped; not started again: {decision.why}")
         memory["stopped"] = decision.why if decision.final else None
@@ -138,6 +143,34 @@ def on_foreign(
     assert restart is not None
     started = _start_when_due(target, memory, memory["restart"], restart, now)
     return Acted(f"{said}; {started.text}" if said else started.text, started.code)
+
+
+def _stop(target: Target, memory: dict[str, Any], why: str, now: float) -> tuple[str, bool]:
+    """Stop the process with a word in its log, kept for later looks; says what was done, and whether it has gone."""
+    assert target.pid is not None
+    log = target.logs[0]
+    line = note_action(log, f"stopping process {target.pid}: {why}")
+    who = processes.identify(target.pid)
+    _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
+    if who is not None and processes.life(who) is Life.ALIVE:
+        return f"process {target.pid} does not end, not even by SIGKILL: {why}", False
+    said = f"stopped process {target.pid}: {why}"
+    if not _stands_in(line, log):
+        note_action(log, said)  # a program that does not append to its log has written over the line
+    memory["ended"] = {"pid": target.pid, "at": now, "why": why}
+    return said, True
+
+
+def _stands_in(line: str, log: str) -> bool:
+    with open(log, "rb") as f:
+        f.seek(max(0, f.seek(0, os.SEEK_END) - NEAR_END))
+        return line.encode() in f.read().splitlines()
+
+
+def _told(ended: dict[str, Any]) -> str:
+    """What an earlier look of this command did."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ended["at"]))
+    return f"this command stopped process {ended['pid']} at {at}: {ended['why']}"
 
 
 def _known(target: Target, memory: dict[str, Any]) -> act.Known:

@@ -259,7 +259,7 @@ def _act_on_foreign(
 
     started = ((memory.get("program") or {}).get("identity") or {}).get("pid")
     if args.pid not in (None, memory.get("given"), started):  # another process: what was done before is not its
-        for key in ("restarts", "restart", "program", "stopped"):
+        for key in ("restarts", "restart", "program", "stopped", "ended"):
             memory.pop(key, None)
         memory["given"] = args.pid
     acted = actions.on_foreign(target, evidence, judgement, memory, args.act == "stop", args.restart)

@@ -59,7 +59,7 @@ _MEASURED = re.compile(
     r"|\beval(?:uation)? (?:is )?(?:completed?|finished|done)\b"
 )
 _NOT_WELL = re.compile(
-    r"(?i)(?<!\b0 )(?<!\bno )(?<!without )\b(?:fail(?:ed|ure|s)?|errors?|abort\w*|unsuccessful\w*"
+    r"(?i)(?<!\b0 )(?<!\bno )(?<!without )\b(?:fail\w*|errors?|abort\w*|unsuccessful\w*"
     r"|incomplete|not|n't|never|un(?:able|finished))\b|\b[1-9]\d* (?:failed|errors?)\b"
 )
 #: An end from outside, and what is only planned or set.
@@ -68,7 +68,7 @@ _OUTSIDE = re.compile(
     r"|preempt\w*|killed|cancel\w*|due to time limit|interrupt\w*|ctrl-c|out of memory|oom)\b"
 )
 _PLANNED = re.compile(
-    r"(?i)\b(?:will|would|if|when|until|unless|once|can|may|should|enabl\w+|disabl\w+|configur\w+"
+    r"(?i)\b(?:will|would|if|when|until|unless|once|can|may|should|enabled?|enabling|disabled?|disabling|configur\w+"
     r"|us(?:e|ing)|patience (?:is|of|set)|set to|going to)\b|\bestimated\b|\beta\b|\bremaining\b"
 )
 _PART = re.compile(
@@ -78,7 +78,7 @@ _PART = re.compile(
 #: Work beside the training, which ends before it or after each epoch.
 _SUBTASK = re.compile(
     r"(?i)^\W*(?:[\w.:,/-]+\s+){0,4}?(?:pre-?process\w*|valid\w*|eval\w*|load\w*|compil\w*|sav\w+"
-    r"|downloading|download|upload\w*|tokeni[sz]\w+|warm-?up|init\w*|set-?up|import\w*|cach\w+|index\w*"
+    r"|downloading|download|upload\w*|tokeni[sz]\w+|warm-?up|init\w*|set-?up|import\w*|cache\w*|caching|index\w*"
     r"|build\w*|install\w*|checkpoint\w*)\b"
 )
 _OWN = "[runherd] "

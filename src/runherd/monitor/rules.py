@@ -5,7 +5,7 @@ In order of weight: the end first, then what stops a run, then what only warns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ from runherd.words import span
 BLOW_UP = 10.0  #: times the best of the recent losses
 FALLING = 0.95  #: of the losses at a jump: losses that have come below are falling again, as in a second phase of training
 AFTER_JUMP = 20  #: losses after a jump; among fewer, any fall counts
+TREND = 2.0  #: standard deviations by which losses that only drift would seldom fall
+NOT_FINITE = 3  #: losses in a row
+GOT_OVER = 3  #: times the longest series of losses that are not finite which was got over before
 MIN_ITEMS = 20  #: rates over fewer items say nothing
 MIN_LOOKUPS = 20
 SLOW = 3.0  #: times the usual time between two signs of progress
@@ -126,9 +129,9 @@ def _gone_lines(e: Evidence, d: dict[str, Any]) -> list[str]:
 
 # -- alive, but -----------------------------------------------------------------------------------
 def _diverged(e: Evidence) -> Suspicion | None:
-    tail = e.losses[-3:]
-    if len(tail) == 3 and all(x is None for x in tail):
-        text = "the last three losses are not finite"
+    broken = not_finite(e.losses)
+    if broken >= NOT_FINITE:
+        text = "the last three losses are not finite" if broken == NOT_FINITE else f"the last {broken} losses are not finite"
         return Suspicion("DIVERGED", text, (text,), False, "loss-not-finite", False, shown=True)
     numbers = [x for x in e.losses if x is not None]
     if len(numbers) >= 12:
@@ -141,14 +144,37 @@ def _diverged(e: Evidence) -> Suspicion | None:
     return None
 
 
+def not_finite(losses: Sequence[float | None]) -> int:
+    """Return how many losses at the end are not finite; 0 where a series a third as long was got over before.
+
+    A program that goes on with numbers after some that were none (a sample without
+    a label, a loss scale that finds its level) has not diverged by as many again.
+    """
+    series = [len(part) for part in "".join("x" if x is None else " " for x in losses).split(" ")]
+    last, before = series[-1], max(series[:-1], default=0)
+    return last if last > GOT_OVER * before else 0
+
+
 def _falls_again(losses: list[float], bound: float) -> bool:
-    """Whether the losses fall since they jumped above `bound`: the middle of the last three against the first three."""
+    """Whether the losses fall since they jumped above `bound`.
+
+    They do when the middle of the last three lies well below that of the first
+    three, or when later ones are lower than earlier ones by more than chance, as
+    little as each may be (Mann and Kendall's test of a trend, one-sided).
+    """
     jump = max((i for i, x in enumerate(losses) if x <= bound), default=-1) + 1
     since = losses[jump:]
     first, last = (sorted(part)[len(part) // 2] for part in (since[:3], since[-3:]))
     if len(since) < AFTER_JUMP:
         return since[-1] < since[0] and (len(since) < 6 or last < first)
-    return last < FALLING * first
+    return last < FALLING * first or _trend(since) < -TREND
+
+
+def _trend(values: Sequence[float]) -> float:
+    """Return Mann and Kendall's score of a trend, in standard deviations; below 0 it falls."""
+    n = len(values)
+    s = sum((b > a) - (b < a) for i, a in enumerate(values) for b in values[i + 1 :])
+    return float(s / (n * (n - 1) * (2 * n + 5) / 18) ** 0.5)
 
 
 def _stuck(e: Evidence) -> bool:

@@ -6,7 +6,7 @@ Everything is kept in one plain dict, `counters`, between looks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from runherd.monitor.logreader import Block
@@ -27,6 +27,7 @@ _CONTROL = bytes(i for i in range(32) if i not in b"\t\n\r\x08\x1b") + b"\x7f"
 _TEXT = re.compile(rb"[\t -~]{3,}")
 _TO_LINES = bytes.maketrans(b"\r", b"\n")
 _LOSS = re.compile(rb"loss['\"]?\s{0,3}[:=]?\s{0,3}(-?\d[\d.]*(?:e[+-]?\d+)?|-?nan|-?inf)")
+_OF_EVALUATION = re.compile(rb"(?:\b|_)(?:val|valid|validation|eval|evaluation|test|dev)[ _/.-]{1,2}(?:\w{1,12}[_/.-])?\Z")
 #: a loss of exactly 0 beside such a norm is one that was not finite (as the Trainer logs it)
 _NORM_NAN = re.compile(rb"grad_norm['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:nan|inf)")
 _RATE = re.compile(rb"(?<![a-z])(?:lr|learning_rate)['\"]?\s{0,3}[:=]?\s{0,3}(\d[\d.]*(?:e[+-]?\d+)?)")
@@ -198,7 +199,7 @@ def _hits(
 def _losses(low: bytes, counters: dict[str, Any]) -> None:
     values: list[float | None] = []
     recent = low if low.count(b"loss", -TAIL) < LOSSES else low[-TAIL:]
-    for found in _LOSS.finditer(recent):
+    for found in _main(_LOSS.finditer(recent), recent):
         try:
             number = float(found[1].rstrip(b"."))
         except ValueError:
@@ -210,6 +211,24 @@ def _losses(low: bytes, counters: dict[str, Any]) -> None:
         finite = number == number and abs(number) != float("inf")
         values.append(number if finite and not broken else None)
     counters["losses"] = (counters["losses"] + values[-LOSSES:])[-LOSSES:]
+
+
+def _main(found: Iterable[re.Match[bytes]], low: bytes) -> Iterator[re.Match[bytes]]:
+    """Of several losses on one line pass over those of an evaluation, where one of training stands there too."""
+    aside: list[re.Match[bytes]] = []
+    end, told = -1, False
+    for one in found:
+        if one.start() >= end:  # another line
+            yield from () if told else aside
+            aside, told = [], False
+            end = low.find(b"\n", one.end())
+            end = len(low) if end < 0 else end
+        if _OF_EVALUATION.search(low, max(0, one.start() - 24), one.start()):
+            aside.append(one)
+        else:
+            told = True
+            yield one
+    yield from () if told else aside
 
 
 def _rates(low: bytes, counters: dict[str, Any]) -> None:
@@ -343,7 +362,7 @@ def _points(block: Block, counters: dict[str, Any]) -> None:
 
 def _last(pattern: re.Pattern[bytes], low: bytes) -> float | None:
     number = None
-    for found in pattern.finditer(low):
+    for found in _main(pattern.finditer(low), low):
         try:
             number = float(found[1].rstrip(b"."))
         except ValueError:
