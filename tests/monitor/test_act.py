@@ -215,10 +215,11 @@ def test_commands_at_the_same_time_start_one(foreign: Foreign, tmp_path: Path) -
     process.wait()
     subprocess.run(argv, check=False, capture_output=True)  # the pause of a second begins
     deadline = time.monotonic() + 20
-    while foreign.count() == 1:
+    said: list[str] = []
+    while foreign.count() == 1:  # the one that was started says so a little later than the command that started it
         assert time.monotonic() < deadline
         both = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
-        said = [p.communicate(timeout=60)[0] for p in both]
+        said += [p.communicate(timeout=60)[0] for p in both]
     assert sum("started again (gone, exit unknown)" in text for text in said) == 1 and foreign.count() == 2, said
 
 
