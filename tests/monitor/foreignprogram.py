@@ -50,7 +50,7 @@ class Foreign:
 
     def start(self) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
-            process = subprocess.Popen(self.argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(self.argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.log.parent)
         self.started.append(process)
         self.until(lambda: b"step" in self.log.read_bytes())
         return process

@@ -102,19 +102,40 @@ def test_a_silent_one_is_stopped(
     tmp_path: Path, start: Callable[..., subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """An old checkpoint, and a young one in a folder that is called otherwise and not named, save nobody."""
+    """Old checkpoints, young files elsewhere, and a young one that another process holds open, save nobody."""
     checkpoint(tmp_path / "work 'x'" / "ckpts", 0)
-    checkpoint(tmp_path / "work 'x'" / "other", 125)
-    process = start()
-    assert looks(tmp_path, monkeypatch, capsys, "--pid", str(process.pid))[-1][0] == 4
-    assert process.wait(20) != 0
+    checkpoint(tmp_path / "elsewhere", 125)
+    (tmp_path / "work 'x'" / "another's.log").write_text("x")
+    with (tmp_path / "work 'x'" / "another's.log").open("a"):  # by this very process
+        os.utime(tmp_path / "work 'x'" / "another's.log", (NOW() + 125,) * 2)
+        process = start()
+        code, out = looks(tmp_path, monkeypatch, capsys, "--pid", str(process.pid))[-1]
+    assert code == 4 and process.wait(20) != 0
+    assert "newest file where it works 2m ago" in out and "CPU time 0.0 s in the 30 s since the look before (0 % of a core)" in out
 
 
 def test_a_huge_tree_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk ends at its bound; links in a circle are not followed; a folder that is not there is none."""
     monkeypatch.setattr(written, "ENTRIES", 10)
+    monkeypatch.setattr(written, "WALK_ENTRIES", 10)
     (tmp_path / "circle").symlink_to(tmp_path)
     for i in range(50):
         (tmp_path / f"{i}").write_text("x")
     found = written.newest_in([str(tmp_path), str(tmp_path / "none")])
     assert found is not None and written.newest_in([str(tmp_path / "none")]) is None
+    looked = written._walk([str(tmp_path), str(tmp_path / "none")], NOW() + 9, set(), set())
+    assert looked.newest is not None and not looked.whole
+    monkeypatch.setattr(written, "WALK_ENTRIES", 1000)
+    assert written._walk([str(tmp_path)], NOW() + 9, set(), set()).whole
+
+
+def test_what_changed_last_is_looked_at_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A young file is found within the bound though many old folders stand beside its own."""
+    monkeypatch.setattr(written, "WALK_ENTRIES", 120)
+    for i in range(50):
+        (tmp_path / f"old {i}").mkdir()
+        for j in range(10):
+            (tmp_path / f"old {i}" / f"{j}").write_text("x")
+        os.utime(tmp_path / f"old {i}", (NOW() - 9000,) * 2)
+    young = checkpoint(tmp_path / "old 7" / "deep" / "er", 50)
+    assert written._walk([str(tmp_path)], NOW() + 9, set(), set()).newest == (os.path.getmtime(young), str(young))

@@ -17,6 +17,7 @@ CAUSES = {
     "STALE": "stale", "API_QUOTA": "api_quota", "PROXY_DOWN": "proxy_down", "OOM": "oom", "CODE_BUG": "code_bug",
     "DIVERGED": "diverged", "HIGH_NULL_RATE": "high_null_rate", "CACHE_COLD": "cache_cold",
 }  # fmt: skip
+QUIET = ("STALE", "OOM")  #: stopped for their silence, in which they may well be at work
 LEFT_ALONE = ("none", "finish", "warn", "look_again")
 GONE = "gone, exit unknown"  #: of a process that is not ours nobody knows how it ended
 KILLED = "killed (SIGKILL) by something outside"  #: as `heal` says it of runs whose exit is known

@@ -13,7 +13,8 @@ from typing import Any
 
 from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
-from runherd.monitor import act, lastwords, process, written
+from runherd.monitor import act, lastwords, process, usage, written
+from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target
@@ -128,9 +129,13 @@ def on_foreign(
     said = ""
     if decision.stop:
         assert target.pid is not None
-        if judgement.state == "STALE" and (lives := _writes_elsewhere(target, now)):
-            return Acted(f"nothing was done: {lives}", exitcodes.NEEDS_PERSON)
-        said, gone = _stop(target, memory, f"{judgement.state}: {judgement.sentence}", now)
+        why = f"{judgement.state}: {judgement.sentence}"
+        if judgement.state in act.QUIET:
+            lives, looked = _still(target, memory, now)
+            if lives:
+                return Acted(f"nothing was done: {lives}", exitcodes.NEEDS_PERSON)
+            why = f"{why} ({looked})"
+        said, gone = _stop(target, memory, why, now)
         if not gone:
             return Acted(said, exitcodes.NEEDS_PERSON)
     if decision.resume is None:
@@ -191,17 +196,25 @@ def _known(target: Target, memory: dict[str, Any]) -> act.Known:
     )  # fmt: skip
 
 
-def _writes_elsewhere(target: Target, now: float) -> str | None:
-    """Say which file shows that a process is at work though log and result are still; None where none does."""
+def _still(target: Target, memory: dict[str, Any], now: float) -> tuple[str | None, str]:
+    """Say what shows that a process is at work though log and result are still, if anything does; and what was looked at."""
     assert target.pid is not None
     pids = {target.pid, *(p.pid for p in processes.tree("", [target.pid]))}
-    newest = written.by_processes(sorted(pids))
-    if newest is None or now - newest.at >= target.limits.stale_s:
-        return None
-    return (
-        f"it is not still: {newest.path} was written {ago(now - newest.at)} "
-        f"(say --checkpoint {shlex.quote(os.path.dirname(newest.path))} to have it counted)"
-    )
+    found = written.by_processes(pids, now - target.limits.stale_s, (os.path.dirname(memories.foreign_path()),))
+    cpu = usage.told(memory)
+    if found.newest is not None and now - found.newest.at < target.limits.stale_s:
+        folder = shlex.quote(os.path.dirname(found.newest.path))
+        text = f"it is not still: {found.newest.path} was written {ago(now - found.newest.at)}"
+        text += f" (say --checkpoint {folder} to have it counted)"
+        return f"{text}; {cpu}" if cpu else text, ""
+    files = f"newest file where it works {ago(now - found.newest.at)}" if found.newest else "no file where it works"
+    files += "" if found.whole else ", of those that could be looked at"
+    busy = usage.is_busy(memory)
+    if busy is None:
+        return f"whether it computes is not known before the next look: {cpu or 'its CPU time cannot be read'}; {files}", ""
+    if busy:
+        return f"it is not still: {cpu}; {files}. If it hangs in a loop, a person must end it", ""
+    return None, f"{files}; {cpu}"
 
 
 def _end(pid: int, token: str) -> None:

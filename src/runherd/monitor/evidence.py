@@ -68,6 +68,7 @@ class Evidence:
     result_age_s: float | None = None  #: of the newest of result, checkpoint and progress files
     progress_age_s: float | None = None  #: since done was last seen to grow
     written_age_s: float | None = None  #: of the newest file in its own places, when its log is still
+    usage: str | None = None  #: CPU time of a quiet process that is not ours, in words
     pace_s: float | None = None  #: usual time from one sign of progress to the next
     age_s: float | None = None  #: since the attempt started
     done: int | None = None
@@ -85,6 +86,7 @@ class Evidence:
     endpoint: tuple[tuple[float, bool], ...] = ()  #: (time, answers), oldest first
     wandb: dict[str, Any] | None = None  #: what W&B says, see `wandb.ask`
     unread: tuple[str, ...] = ()  #: logs that were named and could not be read, and why
+    absent: tuple[str, ...] = ()  #: checkpoints that were named and are not there
     broken: tuple[str, ...] = ()  #: results that were named and are no whole JSON right now
     limits: Limits = field(default_factory=Limits)
 

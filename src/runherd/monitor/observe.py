@@ -18,6 +18,7 @@ HISTORY = 40  #: points of progress that are kept for rate and remaining time
 DIAGNOSED = 8  #: logs of one run that are diagnosed at its end
 NO_CAUSE = ("", "HEALTHY", "UNKNOWN", "COMPLETE")
 INTERVAL_S = 30  #: between two looks, where nothing else is said
+QUIET = 0.25  #: of the stale time; from then on CPU time is looked at
 CLOSED_S = 120  #: a log that ends with a failure, is still for so long and that nobody holds open has ended
 
 
@@ -32,6 +33,7 @@ class Target:
     results: tuple[str, ...] = ()  #: the result file first, then checkpoint files of the same form
     progress_files: tuple[str, ...] = ()  #: trainer_state.json and the like, newest first
     folders: tuple[str, ...] = ()  #: their newest file is a sign of life, as of checkpoints
+    checkpoints: tuple[str, ...] = ()  #: files and folders, as they were named
     places: tuple[str, ...] = ()  #: folders and files that it alone writes: checkpoints, work, results
     expected: int | None = None
     pid: int | None = None
@@ -106,6 +108,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         result_age_s=result_age,
         progress_age_s=progress_age,
         written_age_s=_written(target, now, log_age),
+        usage=_usage(target, memory, alive, now, log_age),
         pace_s=pace_s(memory.get("history", []), began),
         age_s=now - began if began else None,
         done=at.done,
@@ -123,6 +126,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         endpoint=tuple((t, bool(ok)) for t, ok in memory.get("endpoint", ())),
         wandb=memory.get("wandb"),
         unread=_unread(target, memory["logs"]),
+        absent=tuple(p for p in target.checkpoints if not os.path.exists(p)),
         broken=_broken(target, memory["results"]),
         limits=target.limits,
     )
@@ -135,6 +139,18 @@ def _written(target: Target, now: float, log_age: float | None) -> float | None:
     from runherd.monitor import written
 
     return written.age_s(target.places, now)
+
+
+def _usage(target: Target, memory: dict[str, Any], alive: Alive, now: float, log_age: float | None) -> str | None:
+    """Note the CPU time of a process that is not ours and has been quiet for a while, and tell it."""
+    if target.folder is not None or alive.state != "alive" or alive.pid is None:
+        return None
+    if log_age is not None and log_age < QUIET * target.limits.stale_s:
+        return None
+    from runherd.monitor import usage
+
+    usage.note(memory, alive.pid, alive.start_ticks, now, target.limits.apart_s)
+    return usage.told(memory)
 
 
 def _keep_accuracy(memory: dict[str, Any], result: Result | None) -> None:

@@ -260,7 +260,7 @@ def _stale(e: Evidence) -> Suspicion | None:
     lines = tuple(f"{k} still for {a:.0f} s" for k, a in known.items())
     if e.process == "alive":
         text = f"alive, but nothing has moved for {span(min(known.values()))}"
-        return Suspicion("STALE", text, (*lines, process_line(e)), False, "stale", True, shown=True)
+        return Suspicion("STALE", text, (*lines, *([e.usage] if e.usage else ()), process_line(e)), False, "stale", True, shown=True)
     if e.process == "unknown":
         from runherd.monitor.wandb import is_heard_of
 

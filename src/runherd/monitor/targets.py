@@ -122,6 +122,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         logs=tuple(map(os.path.abspath, logs)),
         results=(*results, *(os.path.abspath(c) for c in args.checkpoint if not os.path.isdir(c))),
         folders=tuple(os.path.abspath(c) for c in args.checkpoint if os.path.isdir(c)),
+        checkpoints=tuple(map(os.path.abspath, args.checkpoint)),
         progress_files=growing,
         expected=args.expected,
         pid=pid,
