@@ -141,3 +141,28 @@ def test_files_are_checked_each_by_itself(write: Write) -> None:
 def test_the_shipped_layers_are_clean(write: Write) -> None:
     """What ships has no mistake by its own measure."""
     assert lint.file_problems(write({}), {}) == ([], [])
+
+
+BAD_SIGNATURES = "- id: licence\n  class: LICENSE\n  cause: c\n  match: ['Lic(']\n"
+
+
+@pytest.mark.parametrize(("glob", "ids"), [("R*", ["R001", "R002"]), ("*", ["R001", "R002"]), ("*", [])])
+def test_signatures_are_checked(write: Write, root: Path, glob: str, ids: list[str]) -> None:
+    """Every mistake in the project's own signatures is told once, with file, line and who names it; also without a row."""
+    project = write(
+        {
+            "configs/project.yaml": f'patterns:\n  "{glob}":\n    command: a\n    monitor: {{signatures: [own/a.yaml, none.yaml]}}\n',
+            "own/a.yaml": BAD_SIGNATURES,
+        }
+    )
+    rows = {name: RowInput(name) for name in ids}
+    problems, _ = lint.file_problems(project, rows)
+    assert [(p.where, p.what.partition(":")[0], p.value) for p in sorted(problems, key=str)] == [
+        ("none.yaml", "there is no such file of signatures", None),
+        ("own/a.yaml:1: licence", "not a regular expression", "Lic("),
+        ("own/a.yaml:1: licence", "unknown class", "LICENSE"),
+    ]
+    assert all("configs/project.yaml:4" in str(p.hint) and p.allowed for p in problems)
+    (root / "own" / "a.yaml").write_text(BAD_SIGNATURES.replace("LICENSE", "DEAD").replace("Lic(", "Lic"))
+    (root / "none.yaml").write_text("- {id: b, class: OOM, cause: c, match: [d]}\n")
+    assert lint.file_problems(project, rows)[0] == []

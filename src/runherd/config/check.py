@@ -301,6 +301,7 @@ def _meaning_problems(
         if reason:
             at = where(layers, "execution.wall_time")
             out.append(Problem(f"`execution.wall_time` cannot be computed: {reason}", at, str(formula)))
+    out += signature_problems(data, layers, project)
     return out + _heal_problems(data, layers) + _endpoint_problems(data, layers) + _result_problems(data, layers)
 
 
@@ -316,6 +317,25 @@ def _result_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[P
 
         found += problems(data)
     return [replace(p, where=f"{where(layers, p.where or '') or 'the settings'}: {p.where}") for p in found]
+
+
+def signature_problems(
+    data: Mapping[str, Any], layers: Sequence[Layer], project: ProjectConfig
+) -> list[Problem]:
+    """What is wrong in the files of `monitor.signatures`: at night they would be left out."""
+    if not lookup(data, "monitor.signatures"):
+        return []
+    from runherd.diagnose import ownfiles
+
+    said_by = where(layers, "monitor.signatures")
+    found = ownfiles.check(ownfiles.files_of(ownfiles.with_paths(data, project.root)))
+    hints = (f"{p.hint}; it is named by {said_by}" if p.hint else f"the file is named by {said_by}" for p in found)
+    return [replace(p, where=_inside(p.where or "", project), hint=hint) for p, hint in zip(found, hints, strict=True)]
+
+
+def _inside(place: str, project: ProjectConfig) -> str:
+    """A place in a file, as seen from the project's folder."""
+    return place.removeprefix(f"{project.root.absolute()}/")
 
 
 def _step_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:

@@ -79,7 +79,15 @@ def file_problems(
         for problem in _row_problems(project, row):
             concerned.setdefault(problem, []).append(row.id)
     problems += [replace(problem, runs=tuple(ids)) for problem, ids in concerned.items() if problem not in problems]
+    problems += [problem for problem in of_no_row(project) if problem not in concerned]
     return list(dict.fromkeys(problems)), _unused(project, rows) if rows else []
+
+
+def of_no_row(project: ProjectConfig) -> list[Problem]:
+    """What is wrong with the signatures that are set for every run, those without a row too."""
+    folded, layers, _ = merged(project, RowInput("*"))
+    monitor = folded.data.get("monitor")
+    return check.signature_problems(folded.data, layers, project) if isinstance(monitor, Mapping) else []
 
 
 def _row_problems(project: ProjectConfig, row: RowInput) -> list[Problem]:

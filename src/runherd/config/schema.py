@@ -171,7 +171,7 @@ class Monitor(Section):
     sample_s: Positive | None = None
     """Seconds between two GPU samples."""
     signatures: str | list[str] | None = None
-    """The project's own failure signatures, YAML files."""
+    """The project's own failure signatures, YAML files, named from its folder on (docs/monitoring.md)."""
     screen: str | None = None
     """Name of a screen session whose output is the log."""
     endpoint: str | None = None

@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     0 nothing of a failure, 1 failed and the class is known, 2 usage, 3 a run of
     ours that is still at work, 5 UNKNOWN: a person must look.
     """
+    _refuse_wrong(args.signatures)
     if not args.what:
         return _all_that_failed(args)
     runs = {name: place for name in args.what if (place := _place(args.root, name)) is not None}
@@ -58,6 +60,15 @@ def run(args: argparse.Namespace) -> int:
             raise _nothing_of_that_name(args.root, logs[0])
         raise fail("runs of ours and logs are asked for one by one", value=logs[0], allowed="run ids, or logs of one run")
     return _say_all([_own(place, args) for place in runs.values()] or [_foreign(logs, args)], args)
+
+
+def _refuse_wrong(files: list[str]) -> None:
+    """Raise `UserError` with everything that is wrong with files of `--signatures`; those of the project only warn."""
+    if files:
+        from runherd.diagnose.ownfiles import check
+
+        if wrong := check(files):
+            raise UserError([replace(p, where=f"--signatures {p.where}") for p in wrong])
 
 
 def _say_all(told: list[Told], args: argparse.Namespace) -> int:
@@ -146,9 +157,6 @@ def _settings(args: argparse.Namespace) -> dict[str, Any]:
     """What the project here sets for every run, and more signatures before its own."""
     from runherd.monitor.settings import of_project
 
-    for name in args.signatures:
-        if not os.path.isfile(name):
-            raise fail("there is no such file", where="--signatures", value=name)
     section = of_project(str(args.root)).get("monitor") or {}
     named = section.get("signatures") or ()
     own = [named] if isinstance(named, str) else list(named)

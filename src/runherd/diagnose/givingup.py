@@ -31,9 +31,7 @@ def tried(scene: Scene, raised: Raised) -> tuple[Signature, int] | None:
     """Return what the last lines before a program gave up say of what it tried, retried or not."""
     for i in range(raised.begin - 1, max(-1, raised.begin - 1 - TRIED_LINES), -1):
         text = scene.lines[i].text
-        low = text.lower()
-        near = (s for word, found in scene.catalogue.by_word.items() if word in low for s in found)
-        known = next((s for s in near if s.matches(text, even_retried=True)), None)
+        known = next((s for s in scene.catalogue.near(text) if s.matches(text, even_retried=True)), None)
         if known is None:
             named = remains.NAME.search(text)
             known = scene.catalogue.of_exception(f"{named[0]}: ") if named else None

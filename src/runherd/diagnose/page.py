@@ -20,6 +20,7 @@ def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> st
         f"{record.get('run_id') or 'run'}: {record['class']} ({record['signature']}, {sure} sure)",
         f"  {record['summary']}",
         *(f"  {label}: {sentence}" for label, sentence in about),
+        *(f"  warning: {sentence}" for sentence in record.get("warnings") or ()),
         *_cause(record),
     ]
     if record["evidence"]:

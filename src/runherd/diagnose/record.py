@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runherd.diagnose import catalogue as catalogues
-from runherd.diagnose import checks, logcurve
+from runherd.diagnose import checks, logcurve, ownfiles
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
 from runherd.diagnose.decide import decide
@@ -35,6 +34,7 @@ class Diagnosis:
     restart_can_help: bool | None = None  #: None: perhaps
     changed_since_good: list[dict[str, Any]] = field(default_factory=list)  #: {what, key, old, new}
     last_good: dict[str, Any] | None = None  #: {run_id, ended_at} of the run that it is compared with
+    warnings: tuple[str, ...] = ()  #: what was wrong with the project's own causes, a sentence each
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of diagnosis.json."""
@@ -53,6 +53,7 @@ class Diagnosis:
             "restart_can_help": self.restart_can_help,
             "changed_since_good": self.changed_since_good,
             "last_good": self.last_good,
+            "warnings": list(self.warnings),
         }
 
 
@@ -71,8 +72,8 @@ def diagnose(
     (result records), siblings (result records of other seeds), curve (points);
     and "now" and "last_good" ({spec, git, environment} each, the latter with
     run_id and ended_at) tell what changed.
-    A log that is missing or unreadable is an empty one; nothing is raised but
-    `UserError` for a user's catalogue that cannot be read.
+    A log that is missing or unreadable is an empty one. A user's catalogue that
+    cannot be used is left out, and `warnings` says so: nothing is raised.
     """
     try:
         lines = tail(log)
@@ -91,22 +92,10 @@ def of_lines(
     evidence: Mapping[str, Any] | None = None,
 ) -> Diagnosis:
     """Diagnose from the last lines of a log that has been read already; as `diagnose` else."""
-    cause = decide(lines, exit_facts, load_with_users(spec_data))
-    return dress(cause, lines, log_name, run_id, spec_data, evidence or {})
-
-
-def load_with_users(spec_data: Mapping[str, Any]) -> catalogues.Catalogue:
-    """Return the catalogue with the user's own signatures before those that ship."""
-    section = spec_data.get("monitor")
-    named = section.get("signatures") if isinstance(section, Mapping) else None
-    shipped = catalogues.load()
-    if not named:
-        return shipped
-    from runherd.diagnose.compile import read_source
-
-    files = [named] if isinstance(named, str) else list(named)
-    own = [signature for name in files for signature in catalogues.from_json(read_source(Path(name)))]
-    return catalogues.Catalogue((*own, *shipped.signatures))
+    known = ownfiles.catalogue(spec_data)
+    cause = decide(lines, exit_facts, known)
+    found = dress(cause, lines, log_name, run_id, spec_data, evidence or {})
+    return replace(found, warnings=known.faults)
 
 
 def dress(

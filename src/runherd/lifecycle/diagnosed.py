@@ -47,8 +47,8 @@ def tell(place: Place, number: int | None = None, signatures: Sequence[str] = ()
     """Tell of one attempt, the last one if none is named.
 
     `signatures`: more catalogues of the user's; with them the diagnosis is
-    made anew. Raises `UserError` where nothing was launched, for a number that
-    no attempt has, and for signatures that cannot be read.
+    made anew. Raises `UserError` where nothing was launched, and for a number
+    that no attempt has.
     """
     h = place.history()
     attempt = _attempt(place, h, number)
@@ -128,8 +128,10 @@ def _never_launched(place: Place, h: History) -> Told:
     dryrun = read_object(place.layout.record(place.run_id, "dryrun")) or {}
     if h.ended and dryrun.get("passed") is False and isinstance(dryrun.get("log"), str):
         from runherd.diagnose import diagnose
+        from runherd.diagnose.ownfiles import with_paths
 
-        record = diagnose(Path(dryrun["log"]), {"code": 1}, _data(place, h, ()), run_id=place.run_id).to_json()
+        data = with_paths(_data(place, h, ()), place.layout.root)
+        record = diagnose(Path(dryrun["log"]), {"code": 1}, data, run_id=place.run_id).to_json()
     if record["class"] in (*NO_FAILURE, "UNKNOWN"):  # what stopped it knows more than a log does
         record = {
             **record, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": note, "summary": note,

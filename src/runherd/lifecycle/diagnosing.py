@@ -21,15 +21,16 @@ def diagnose_attempt(
 
     The two differ where we stopped the program ourselves: what for, no log says.
     `data` is the run's configuration; `records` are its own (validation,
-    result), where they are about this attempt. Raises `UserError` for signatures of the
-    user's that cannot be read.
+    result), where they are about this attempt. Signatures of the user's that cannot be
+    used are told in `warnings`.
     """
     from runherd.diagnose import diagnose
+    from runherd.diagnose.ownfiles import with_paths
     from runherd.lifecycle.surroundings import around
 
     log = place.layout.log(place.run_id, attempt.number)
     evidence = {**around(place, attempt, data), **(records or {})}
-    found = diagnose(log, exit_facts(attempt), _with_paths(place, data), run_id=place.run_id, evidence=evidence)
+    found = diagnose(log, exit_facts(attempt), with_paths(data, place.layout.root), run_id=place.run_id, evidence=evidence)
     return found, {**_told(found.to_json(), attempt), **where(place, attempt)}
 
 
@@ -67,16 +68,6 @@ def last_step(place: Place, attempt: Attempt) -> str | None:
         if name in names:
             return str(name)
     return None
-
-
-def _with_paths(place: Place, data: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with the user's own signatures named from the project's folder on."""
-    section = data.get("monitor")
-    named = section.get("signatures") if isinstance(section, dict) else None
-    if not named:
-        return data
-    files = [named] if isinstance(named, str) else list(named)
-    return {**data, "monitor": {**data["monitor"], "signatures": [str(place.layout.root / name) for name in files]}}
 
 
 def _told(diagnosis: dict[str, Any], attempt: Attempt) -> dict[str, Any]:

@@ -18,7 +18,7 @@ STOPS = {
 }  # fmt: skip
 ACTS = ("stop_and_resume", "wait_and_resume", "fallback_and_resume", "stop_and_block", "block")
 WARNINGS = ("GPU_IDLE", "HIGH_NULL_RATE", "UNKNOWN")
-NOTED = ("BASELINE_LEFT", "LR_SCHEDULE")  #: signs that the row should tell of; none of them acts
+NOTED = ("BASELINE_LEFT", "LR_SCHEDULE", "SIGNATURES")  #: signs that the row should tell of; none of them acts
 
 
 def look(place: Place, number: int) -> str:

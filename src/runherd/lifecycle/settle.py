@@ -115,7 +115,7 @@ def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Re
     )  # fmt: skip
     change = f"; changed: {decision.change}" if decision.change else ""
     wait = f" after {decision.delay_s:g} s" if decision.delay_s else ""
-    text = f"attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}"
+    text = f"attempt {attempt.number} ended: {decision.reason}; resuming{wait}{change}{_own_causes(place)}"
     note_action(place.layout.log(place.run_id, attempt.number), text)
 
 
@@ -138,15 +138,21 @@ def _blocked_note(place: Place, decision: heal.End) -> str:
         asked = place.history().cancel
         by = f" by {asked.by}" if asked and asked.by else ""
         return f"cancelled{by}; checkpoint kept; set TODO to go on"
-    step = _in_step(place)
+    step, warning = _in_step(place), _own_causes(place)
     if decision.cls == "STOPPED_BY_PERSON":
-        return f"{decision.why}{step}; not resumed; set TODO to go on from the checkpoint"
+        return f"{decision.why}{step}; not resumed; set TODO to go on from the checkpoint{warning}"
     exception = (read_object(place.layout.record(place.run_id, "diagnosis")) or {}).get("exception")
     if decision.cls == "CODE_BUG" and isinstance(exception, dict):
         at = f" at {exception.get('file')}:{exception.get('line')}" if exception.get("file") else ""
         message = str(exception.get("message") or "").split("\n")[0][:160]
-        return f"CODE_BUG{step}: {exception.get('type')}: {message}{at}; fix it, then set TODO"
-    return f"{decision.cls}{step}: {decision.why}; see {command_for(place.run_id)}; then set TODO"
+        return f"CODE_BUG{step}: {exception.get('type')}: {message}{at}; fix it, then set TODO{warning}"
+    return f"{decision.cls}{step}: {decision.why}; see {command_for(place.run_id)}; then set TODO{warning}"
+
+
+def _own_causes(place: Place) -> str:
+    """What was wrong with the project's own signatures when this was diagnosed: the shipped ones were used."""
+    warnings = (read_object(place.layout.record(place.run_id, "diagnosis")) or {}).get("warnings") or ()
+    return "".join(f"; WARN {text}" for text in warnings)
 
 
 def _in_step(place: Place) -> str:

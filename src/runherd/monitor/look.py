@@ -134,7 +134,13 @@ def as_json(
 def signs_of(target: Target, evidence: Evidence, memory: dict[str, Any]) -> dict[str, str]:
     """Return the signs beside the state, by name: one sentence each, never an action by itself."""
     baseline = [(int(s), float(y)) for s, y in (memory.get("baseline") or {}).get("curve", ())]
-    return signs(evidence, target.spec, memory.get("accuracy", []), baseline)
+    found = signs(evidence, target.spec, memory.get("accuracy", []), baseline)
+    if (target.spec.get("monitor") or {}).get("signatures"):
+        from runherd.diagnose.ownfiles import faults
+
+        told = faults(target.spec, memory)
+        found = {**found, **({"SIGNATURES": "; ".join(told)} if told else {})}
+    return found
 
 
 def _keep_baseline(path: str, memory: dict[str, Any]) -> None:
@@ -159,15 +165,36 @@ def pace(evidence: Evidence, memory: dict[str, Any]) -> list[list[float]]:
     return list(memory.get("history", []))
 
 
+def exit_facts(words: list[str]) -> dict[str, Any] | None:
+    """What `--exit` says; raises `ValueError` where it is not JSON of an object."""
+    if "--exit" not in words:
+        return None
+    given = words[words.index("--exit") + 1 :][:1]
+    try:
+        found = json.loads(given[0]) if given else None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"--exit takes a JSON object\n  value:   {given[0] if given else 'nothing'}")
+    return found
+
+
 def main(argv: list[str]) -> int:
-    """Arguments: RUN_DIR [--alive | --gone] [--exit JSON]. Exit code 0 unless it cannot look."""
+    """Arguments: RUN_DIR [--alive | --gone] [--exit JSON]. Exit code 0; 2 for arguments that mean nothing."""
     if not argv or argv[0].startswith("-"):
         print("usage: python -m runherd.monitor.look RUN_DIR [--alive|--gone] [--exit JSON]", file=sys.stderr)
         return 2
     from runherd.monitor import own
 
     run_dir, rest = argv[0], argv[1:]
-    facts = json.loads(rest[rest.index("--exit") + 1]) if "--exit" in rest else None
+    try:
+        facts = exit_facts(rest)
+    except ValueError as error:
+        print(f"{error}\n  allowed: --exit JSON, as '{{\"code\": 1, \"signal\": null}}'", file=sys.stderr)
+        return 2
+    if not os.path.isdir(run_dir):
+        print(f"this is no run's folder\n  value:   {run_dir}\n  allowed: runs/RUN of a project", file=sys.stderr)
+        return 2
     alive = True if "--alive" in rest else False if "--gone" in rest else None
     target = own.target(run_dir, alive=alive, exit_facts=facts)
     evidence, judgement, memory = look(target, os.path.join(run_dir, "monitor.json"))

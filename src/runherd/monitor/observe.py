@@ -182,6 +182,8 @@ def _read_logs(target: Target, memory: dict[str, Any], counters: dict[str, Any],
             state.pop("error", None)
         except OSError as error:
             state["error"] = error.strerror or str(error)
+        if catalogue is not None and catalogue.faults[len(catalogue.unread) :]:
+            memory["slow_signatures"] = list(catalogue.faults[len(catalogue.unread) :])
         if not state.get("missing") and "mtime" in state:
             this = clockset.log_age(state, now)
             age = this if age is None else min(age, this)
@@ -210,9 +212,9 @@ def _broken(target: Target, states: dict[str, Any]) -> tuple[str, ...]:
 def _catalogue(spec: dict[str, Any]) -> Any:
     """The causes that ship; before them the project's own, where it has some."""
     if (spec.get("monitor") or {}).get("signatures"):
-        from runherd.diagnose.record import load_with_users
+        from runherd.diagnose.ownfiles import catalogue
 
-        return load_with_users(spec)
+        return catalogue(spec)
     from runherd.diagnose.catalogue import load
 
     return load()

@@ -38,6 +38,10 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
         True: Alive("alive", "its supervisor says so"),
         False: Alive("gone", "its supervisor says so", True),
     }
+    if monitor.get("signatures"):
+        from runherd.diagnose.ownfiles import root_above, with_paths
+
+        data = with_paths(data, root_above(run_dir))
     return Target(
         name=str(spec.get("run_id") or os.path.basename(run_dir)),
         folder=run_dir,

@@ -157,6 +157,16 @@ def _lines_with(low: bytes, word: bytes) -> Iterator[tuple[int, int]]:
         at = low.find(word, end)
 
 
+def _lines(low: bytes) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each line, of a long one the first two windows."""
+    begin = 0
+    while begin < len(low):
+        end = low.find(b"\n", begin)
+        end = len(low) if end < 0 else end
+        yield begin, min(end, begin + 2 * WINDOW)
+        begin = end + 1
+
+
 def _line_at(low: bytes, at: int) -> tuple[int, int]:
     begin = max(low.rfind(b"\n", max(0, at - WINDOW), at) + 1, at - WINDOW, 0)
     end = low.find(b"\n", at, at + WINDOW)
@@ -180,6 +190,8 @@ def _hits(
             places.setdefault(place, set()).add(word)
             if len(places) >= CHECKS:
                 break
+    for place in _lines(low) if catalogue.every_line else ():
+        places.setdefault(place, set())
     known: dict[bytes, list[str]] = {}
     for (begin, end), here in sorted(places.items()):
         raw = block.data[begin:end]

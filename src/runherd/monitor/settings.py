@@ -50,16 +50,9 @@ def _resolved(root: str) -> dict[str, Any]:
     wrong = [*problems, *model_problems(RunSettings, found, layers)]
     if wrong:
         raise UserError(wrong)
-    return _with_paths(found, root)
+    from runherd.diagnose.ownfiles import with_paths
 
-
-def _with_paths(sections: dict[str, Any], root: str) -> dict[str, Any]:
-    """The user's own signatures are named from the project's folder on."""
-    named = (sections.get("monitor") or {}).get("signatures")
-    if not named:
-        return sections
-    files = [named] if isinstance(named, str) else list(named)
-    return {**sections, "monitor": {**sections["monitor"], "signatures": [os.path.join(os.path.abspath(root), f) for f in files]}}
+    return with_paths(found, root)
 
 
 def _stamp(path: str) -> list[int]:

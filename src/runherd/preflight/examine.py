@@ -34,7 +34,8 @@ def examine(plan: Plan) -> list[Finding]:
     findings = [f for r in live for f in _of_run(plan, layout, r, specs, devices, silent)]
     findings = [replace(f, stops=f.stops and f.run_id in wanted) for f in findings]
     needed_specs = {r.run_id: specs[r.run_id] for r in live if r.run_id in wanted and r.run_id in specs}
-    return merged([*findings, *environment.shared_checkpoints(layout, specs), *_of_tracker(plan), *_of_place(plan, layout, needed_specs)])
+    of_all = [*_of_tracker(plan), *_of_signatures(plan), *_of_place(plan, layout, needed_specs)]
+    return merged([*findings, *environment.shared_checkpoints(layout, specs), *of_all])
 
 
 def _of_tracker(plan: Plan) -> Iterator[Finding]:
@@ -43,6 +44,17 @@ def _of_tracker(plan: Plan) -> Iterator[Finding]:
     root = Path(plan.root)
     document = tracker.read(root / plan.tracker, aliases=config.load_project(root).columns)
     yield from tracker_rows.check(document, plan.tracker)
+
+
+def _of_signatures(plan: Plan) -> Iterator[Finding]:
+    """Signatures set for every run that cannot be used; those of a run that is asked for stop it, as its other settings do."""
+    from runherd import config
+    from runherd.config.lint import of_no_row
+
+    told = "\n".join(r.problem or "" for r in plan.runs)
+    for problem in of_no_row(config.load_project(Path(plan.root))):
+        if str(problem.where) not in told:
+            yield Finding("signatures", str(problem), stops=False)
 
 
 def _devices() -> tuple[int, str | None]:

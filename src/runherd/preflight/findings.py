@@ -14,7 +14,7 @@ from runherd.words import listing
 class Finding:
     """One thing that a check found."""
 
-    check: str  #: command, gpu, paths, disk, worktree, tracker, endpoint, wandb, drift, plan, conformance, budget
+    check: str  #: command, gpu, paths, disk, worktree, tracker, endpoint, wandb, drift, plan, conformance, budget, signatures
     what: str
     run_id: str | None = None
     stops: bool = True  #: False: a warning
