@@ -58,6 +58,16 @@ def test_losses_are_numbers_again(tmp_path: Path) -> None:
     assert diagnose(log, {"code": 0}, {}).cls == "DIVERGED"
 
 
+def test_a_ctrl_c_that_was_survived(tmp_path: Path) -> None:
+    """Exit code 0: one count more after a Ctrl-C is how a bar closes, five are work."""
+    log = tmp_path / "log.txt"
+    begin = "step 10/90 loss 1.0\nDetected KeyboardInterrupt, attempting graceful shutdown ...\n"
+    steps = [f"step {n}/90 loss 0.9\n" for n in range(11, 16)]
+    for more, cls in ((steps[:1], "STOPPED"), (steps, "COMPLETE")):
+        log.write_text(begin + "".join(more))
+        assert diagnose(log, {"code": 0}, {}).cls == cls
+
+
 def _acted(log: Path) -> str | None:
     """Return what would be done at one of three looks at a living process with this log."""
     target = Target("x", logs=(str(log),), alive=Alive("alive", "test"), exit=None)

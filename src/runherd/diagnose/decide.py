@@ -27,6 +27,7 @@ from runherd.monitor.progress import RECOVERED, mark
 NO_FAILURE = ("HEALTHY", "COMPLETE")
 ASSUMED_CODE = 1  #: of a run whose log tells that it failed, and whose exit nobody saw
 LAST_LINES = 5  #: shown where nothing says why
+CLOSING_COUNTS = 2  #: that a program may still tell as it closes
 REFUSALS = 5  #: of one kind, before a result that is no number
 _CTRL_C = re.compile(r"(?i)keyboard ?interrupt|ctrl[-+ ]c|\bsigint\b")
 _STOPS = re.compile(r"(?i)\b(?:terminat|stop|abort|exit|halt)")
@@ -116,7 +117,8 @@ def _left_off(scene: Scene, at: int, signature: Signature) -> bool:
     if signature.order > 1 or at >= scene.last_progress:
         return signature.order <= 1
     counts = [found for line in scene.lines[at:] if (found := mark(line.text)) and found.total]
-    return _CTRL_C.search(scene.lines[at].text) is not None and all(c.done < (c.total or 0) for c in counts)
+    closing = len(counts) <= CLOSING_COUNTS and all(c.done < (c.total or 0) for c in counts)
+    return _CTRL_C.search(scene.lines[at].text) is not None and closing
 
 
 def _clean(ranked: list[Ranked]) -> Cause:
