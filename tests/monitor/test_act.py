@@ -176,7 +176,8 @@ def test_a_killed_program_is_started_again(foreign: Foreign) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("print('step 8/9'); print('step 9/9')", 0, "[Monitor] COMPLETE | 9/9"),
+        ("print('step 8/9'); print('step 9/9'); print('Training finished.')", 0, "[Monitor] COMPLETE | 9/9"),
+        ("print('step 8/9'); print('step 9/9')", 5, "nothing says that this was all"),
         ("print('epoch 3 loss 0.5')", 5, "nothing tells whether it had finished"),
     ],
 )

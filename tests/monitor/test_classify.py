@@ -12,6 +12,7 @@ from runherd.monitor.classify import Judgement, classify
 from runherd.monitor.evidence import STATES, Evidence, Limits, Result
 from runherd.monitor.line import exit_code, one_line
 from runherd.monitor.rules import RULES
+from runherd.monitor.wholecount import Ending
 
 NOW = 1_000_000.0
 GOOD = Result(items=85, correct=47, judged=85, nulls=0)
@@ -45,13 +46,20 @@ OOM_HIT = {"cuda-oom": {"count": 1, "first": 5, "last": 5, "text": "CUDA out of 
 FULL = replace(GOOD, items=140, correct=92, judged=140)
 
 COUNTED: dict[str, Any] = {"process": "gone", "result": None, "done": 140, "expected": None}
+FINE: dict[str, Any] = {"diagnosis": {"class": "HEALTHY"}}
 
 #: name -> (evidence, state at the first look, state and action at the second)
 TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     "healthy": (evidence(), "HEALTHY", "HEALTHY", "none"),
     "complete": (evidence(result=FULL, done=140), "COMPLETE", "COMPLETE", "finish"),
     "exit 0": (evidence(process="gone", exit={"code": 0}, result=None), "COMPLETE", "COMPLETE", "finish"),
-    "counted to its end": (evidence(**COUNTED, diagnosis={"class": "HEALTHY"}), "COMPLETE", "COMPLETE", "finish"),
+    "counted to its end": (evidence(**COUNTED, **FINE, ending=Ending(sure=True)), "COMPLETE", "COMPLETE", "finish"),
+    "counted to an end": (evidence(**COUNTED, **FINE, ending=Ending(doubt="fold was at 1 of 5")), "UNKNOWN", "UNKNOWN", "ask"),
+    "its own word of an end": (
+        evidence(process="gone", **FINE, ending=Ending(said="Early stopping at epoch 85")), "UNKNOWN", "UNKNOWN", "ask",
+    ),
+    "no word and no count": (evidence(process="gone", **NEVER, ending=Ending()), "UNKNOWN", "UNKNOWN", "ask"),
+    "no word and no count, a run of ours": (evidence(process="gone", own=True, **NEVER), "DEAD", "DEAD", "resume"),
     "exit 0 with too few": (evidence(process="gone", exit={"code": 0}), "DEAD", "DEAD", "resume"),
     "all items but not complete": (
         evidence(result=replace(FULL, says_complete=False), done=140),

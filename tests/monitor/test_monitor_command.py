@@ -366,15 +366,16 @@ def test_a_full_disk_behind_any_command(files: tuple[Path, Path], unbuffered: st
 
 
 def test_what_to_validate(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The command to type names the result as a shell takes it; of a log alone a result stands for it."""
+    """The command to type names the result as a shell takes it; of a log alone there is nothing to validate."""
     result, log = files
     main([str(result), "--log", str(log), "--expected", "85"])
     assert f"runherd validate {shlex.quote(str(result))}\n" in capsys.readouterr().out
     log.write_text("step 9/9\n")
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-    main(["--log", str(log), "--pid", str(gone.pid)])
-    assert "COMPLETE" in (out := capsys.readouterr().out) and "runherd validate RESULT.json\n" in out
+    main(["--log", str(log), "--pid", str(gone.pid), "--expected", "9"])
+    out = capsys.readouterr().out
+    assert "COMPLETE" in out and "No result is named" in out and "runherd validate" not in out
 
 
 @pytest.mark.parametrize(("text", "shown"), [("item 1", "1 item"), ("item 23", "23 items"), ("step 7", "7 steps")])

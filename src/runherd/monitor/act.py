@@ -82,14 +82,14 @@ def decide(
         return Nothing()
     if action == "look_again":
         return Nothing("the next look decides: one look alone never acts")
-    if action == "ask":
+    if action == "ask" and known.said_ended is None:
         return Refuse(f"{judgement.state}: nothing says what would help; a person must look")
     if not (asked.stop or asked.restart):
         return Refuse(
             "runherd did not launch this run and knows no command to restart it: say --restart COMMAND, or --act stop"
         )
     stop = known.alive
-    if known.said_ended is not None and (stop or asked.restart):
+    if known.said_ended is not None and (stop or asked.restart or action == "ask"):
         why = "a run that has done its work is neither stopped nor started again"
         return Refuse(f"its log says that it ended by itself: {known.said_ended!r}; {why}")
     unsafe = _not_surely_it(known) if stop else _not_surely_gone(known, judgement)

@@ -183,7 +183,7 @@ def _lines(target: Target, seen: Seen, args: argparse.Namespace, several: bool) 
     judgement = seen.judgement
     lines = [one_line(seen.evidence, judgement, target.name if several else None)]
     if judgement.state == "COMPLETE":
-        lines.append("Validate before declaring success: runherd validate " + _validated(target, args))
+        lines.append(_next(_validated(target, args)))
     elif judgement.state != "HEALTHY":
         lines += explained(judgement) + _why_it_ended(target, seen)
     signs = looks.signs_of(target, seen.evidence, seen.memory)
@@ -227,13 +227,20 @@ def _diagnosis(target: Target, seen: Seen) -> dict[str, Any] | None:
     return kept if kept and kept.get("attempt") in (None, last.number) else seen.evidence.diagnosis
 
 
-def _validated(target: Target, args: argparse.Namespace) -> str:
-    """What `runherd validate` is to be given for this run, as a shell takes it."""
+def _next(result: str | None) -> str:
+    if result is None:
+        return "No result is named: whether what it wrote is right, nobody has looked at"
+    return f"Validate before declaring success: runherd validate {result}"
+
+
+def _validated(target: Target, args: argparse.Namespace) -> str | None:
+    """What `runherd validate` is to be given for this run, as a shell takes it; None where there is no result."""
     import shlex
 
-    if len(args.what) == 1:
+    if len(args.what) == 1 and (target.folder or os.path.isfile(args.what[0])) and os.path.abspath(args.what[0]) not in target.logs:
         return shlex.quote(args.what[0])
-    return shlex.quote(target.name if target.folder else next(iter(target.results), "RESULT.json"))
+    found = target.name if target.folder else next((p for p in target.results if os.path.isfile(p)), None)
+    return shlex.quote(found) if found else None
 
 
 Act = Callable[[Target, Evidence, Judgement, dict[str, Any], str, argparse.Namespace], Any]

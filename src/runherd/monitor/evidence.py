@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runherd.monitor.wholecount import Ending
 
 STATES = (
     *("HEALTHY", "COMPLETE", "STALE", "DEAD", "API_QUOTA", "PROXY_DOWN", "OOM", "CODE_BUG"),
@@ -76,6 +79,8 @@ class Evidence:
     expected: int | None = None  #: items that the result must hold in the end
     unit: str = "items"
     awaited: bool = False  #: a result file is named, there or not
+    own: bool = False  #: a run of ours: its exit is recorded, and a supervisor decides by it
+    ending: Ending | None = None  #: of a run that is gone with an exit that nobody knows: what its log says of its end
     disagreement: str | None = None  #: between the log's own count and what is expected
     result: Result | None = None
     losses: tuple[float | None, ...] = ()

@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan, unfilled
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.howfar import HowFar, how_far, pace_s
 from runherd.monitor.process import Alive
 
+if TYPE_CHECKING:
+    from runherd.monitor.wholecount import Ending
+
+COUNTS = 40  #: of a log that are kept by unit and total
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
 DIAGNOSED = 8  #: logs of one run that are diagnosed at its end
 NO_CAUSE = ("", "HEALTHY", "UNKNOWN", "COMPLETE")
@@ -91,6 +96,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     at = how_far(result, files, counters.get("progress"), target.expected, bool(target.results))
     if at.done is None and (memory.get("wandb") or {}).get("last_step") is not None:
         at = HowFar(int(memory["wandb"]["last_step"]), None, "steps")
+    _note_count(memory.setdefault("counts", {}), counters.get("progress"))
     progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
     points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
@@ -116,6 +122,8 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         expected=target.expected or at.total,
         unit=at.unit,
         awaited=bool(target.results),
+        own=target.folder is not None,
+        ending=_ending(target, memory, at, bool(files)) if gone and target.exit is None else None,
         disagreement=at.disagreement,
         result=result,
         losses=tuple(counters["losses"]) or _losses(points),
@@ -130,6 +138,24 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         broken=_broken(target, memory["results"]),
         limits=target.limits,
     )
+
+
+def _note_count(counts: dict[str, Any], now: Mapping[str, Any] | None) -> None:
+    """Keep the log's last count by unit and total, so that one which a look saw is known at the end."""
+    if now and now.get("total") and not now.get("aside"):
+        counts[f"{now['unit']} {now['total']}"] = now["done"]
+        while len(counts) > COUNTS:
+            del counts[next(iter(counts))]
+
+
+def _ending(target: Target, memory: dict[str, Any], at: HowFar, in_files: bool) -> Ending | None:
+    """What the log of a run that is not ours says of its end; a training tool's own file tells its total for sure."""
+    if target.folder is not None:
+        return None
+    from runherd.monitor import wholecount
+
+    expected = target.expected or (at.total if in_files and at.unit == "steps" else None)
+    return wholecount.read(target.logs, at.done, at.total, expected, target.progress, memory.get("counts", {}))
 
 
 def _written(target: Target, now: float, log_age: float | None) -> float | None:

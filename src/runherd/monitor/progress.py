@@ -18,7 +18,7 @@ _SETTING = re.compile(
 )
 #: before or behind it: words that speak of an earlier point of the work, or of its end
 _ASIDE_BEFORE = re.compile(
-    r"(?i)\b(?:best|early|earliest|stopp?(?:ed|ing)?|restor\w+|load(?:ed|ing)?|resum\w+|checkpoint|from|since|until|rewind\w*"
+    r"(?i)\b(?:best|early|earliest|stop(?:ped|ping)?|restored|restoring|restore|load(?:ed|ing)?|resum\w+|checkpoint|from|since|until|rewind\w*"
     r"|roll\w* back|revert\w*|return\w*|improv\w+|previous|earlier|saved)\b"
 )
 _ASIDE_BEHIND = re.compile(r"(?i)\W{0,3}(?:was|is|had|has been|being)\b.{0,30}\b(?:best|saved|restored|loaded|chosen|used)\b")

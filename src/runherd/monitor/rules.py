@@ -70,14 +70,28 @@ def _complete(e: Evidence) -> Suspicion | None:
 
 
 def _counted_to_its_end(e: Evidence) -> Suspicion | None:
-    """A run that writes no result, has told all of its steps and is gone without a word of failure has finished."""
-    told = e.done is not None and e.total is not None and e.done >= e.total
-    if e.process != "gone" or e.exit is not None or e.awaited or not told:
+    """A run without a result, gone without a word of failure, of which log or caller say that its count was all."""
+    if e.process != "gone" or e.exit is not None or e.awaited or e.ending is None or not e.ending.sure:
         return None
     if (e.diagnosis or {}).get("class") not in (None, "HEALTHY", "COMPLETE"):
         return None
-    text = f"all {e.total} {plural(e.total or 0, e.unit)} are counted and the process has ended; its exit is not known"
+    counted = f"all {e.total} {plural(e.total or 0, e.unit)} are counted" if e.total else f"its log says {e.ending.said!r}"
+    text = f"{counted} and the process has ended; its exit is not known"
     return Suspicion("COMPLETE", text, (text, process_line(e)), e.surely_gone, confidence=0.7, shown=True)
+
+
+def _whether_finished(e: Evidence, lines: tuple[str, ...], certain: bool) -> Suspicion | None:
+    """A run that is not ours, gone without an exit or a failure, and nothing tells that there was more to do."""
+    if e.own or e.exit is not None or (e.is_unfinished() and not (e.ending and e.ending.said)):
+        return None
+    at = f" at {e.done} of {e.total}" if e.done is not None and e.total else ""
+    if e.ending and e.ending.said:
+        but = f", but {e.ending.doubt}" if e.ending.doubt else ": whether that is all, its result tells"
+        why = f"its log says {e.ending.said!r}{but}"
+    else:
+        doubt = f" ({e.ending.doubt})" if e.ending and e.ending.doubt else ""
+        why = f"nothing tells whether it had finished{doubt}: say --expected N, or name its result"
+    return Suspicion("UNKNOWN", f"the process is gone{at}, and {why}", lines, certain, "gone", None, 0.4, shown=True)
 
 
 def _gone(e: Evidence) -> Suspicion | None:
@@ -109,6 +123,8 @@ def _gone(e: Evidence) -> Suspicion | None:
     if certain and known == "UNKNOWN":
         text = str(d.get("summary", "it ended and nothing says why"))
         return Suspicion("UNKNOWN", text, lines, True, d.get("signature"), None, 0.3)
+    if not told and (asked := _whether_finished(e, lines, certain)) is not None:
+        return asked
     done = f" at {e.done} of {e.total}" if e.done is not None and e.total else ""
     why = d.get("summary") if told else None
     text = f"the process is gone{done}" + (f": {why}" if why else "")
