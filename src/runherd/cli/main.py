@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from runherd import __version__, exitcodes
 from runherd.errors import UserError
+from runherd.output import to_whoever_reads
 
 #: command -> (module, what it does)
 COMMANDS = {
@@ -40,8 +41,15 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; a user's mistake is told without a traceback."""
-    args = list(sys.argv[1:] if argv is None else argv)
+    """Run one command; a user's mistake is told without a traceback.
+
+    The exit code is that of the verdict, whether or not somebody reads the output to its end.
+    """
+    with to_whoever_reads():
+        return _run(list(sys.argv[1:] if argv is None else argv))
+
+
+def _run(args: list[str]) -> int:
     try:
         parsed = _parser(args).parse_args(args)
         handler = parsed.func if hasattr(parsed, "func") else parsed.run
@@ -51,9 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as e:
         print(f"runherd: {e}", file=sys.stderr)
         return e.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exitcodes.OK
     except OSError as e:
         if e.errno != errno.ENOSPC or e.filename:
             raise

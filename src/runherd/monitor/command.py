@@ -24,6 +24,7 @@ from runherd.monitor.evidence import Evidence
 from runherd.monitor.line import exit_code, explained, one_line, sign_lines
 from runherd.monitor.observe import Target
 from runherd.monitor.targets import process_of, targets
+from runherd.output import is_gone, to_whoever_reads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     while True:
         all_of_them = targets(args)
         seen = [_once(target, path, args, len(all_of_them) > 1) for target, path in all_of_them]
-        if not args.follow or all(over for _, over in seen):
+        if not args.follow or all(over for _, over in seen) or is_gone():
             return max((code for code, _ in seen), default=exitcodes.OK)
         time.sleep(args.interval)
 
@@ -88,8 +89,6 @@ def _say(text: str) -> None:
     """Print and write out; raise `UserError` where that cannot be done, as on a full disk."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        raise
     except OSError as error:
         from runherd.errors import fail
 
@@ -329,13 +328,15 @@ def main(argv: list[str] | None = None) -> int:
         prog="monitor", description="Look at a run: one line, and why if it is ill."
     )
     add_arguments(parser)
+    with to_whoever_reads():
+        return _run(parser, argv)
+
+
+def _run(parser: argparse.ArgumentParser, argv: list[str] | None) -> int:
     try:
         return run(parser.parse_args(argv))
     except KeyboardInterrupt:
         return exitcodes.RUNNING
-    except BrokenPipeError:  # as of `| head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exitcodes.OK
     except Exception as error:
         from runherd.errors import UserError
 
