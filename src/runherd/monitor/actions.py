@@ -13,7 +13,7 @@ from typing import Any
 
 from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
-from runherd.monitor import act, lastwords, process, usage, written
+from runherd.monitor import act, lastwords, pipes, process, starters, usage, written
 from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
@@ -156,7 +156,10 @@ def _stop(target: Target, memory: dict[str, Any], why: str, now: float) -> tuple
     log = target.logs[0]
     line = note_action(log, f"stopping process {target.pid}: {why}")
     who = processes.identify(target.pid)
+    behind = pipes.writers({target.pid, *(p.pid for p in processes.tree("", [target.pid]))}, log)
     _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
+    for reader in behind:
+        processes.wait_gone(reader, START_S)  # it writes down the last words and ends
     if who is not None and processes.life(who) is Life.ALIVE:
         return f"process {target.pid} does not end, not even by SIGKILL: {why}", False
     said = f"stopped process {target.pid}: {why}"
@@ -185,15 +188,20 @@ def _known(target: Target, memory: dict[str, Any]) -> act.Known:
     who = processes.identify(target.pid)
     writer = process.writer_of(target.logs[0]).pid if target.logs else None
     if who is None or (target.start_ticks is not None and who.start_ticks != target.start_ticks):
-        return act.Known(target.pid, other_writer=writer)
+        return act.Known(target.pid, other_writer=writer, starter=starters.alive(memory, target.pid))
     below = {p.pid for p in processes.tree("", [who.pid])} | {who.pid}
     token = (memory.get("program") or {}).get("token")
     marked = any(processes.is_marked(p, token or "") for p in below)
     return act.Known(
         pid=who.pid, alive=True, start_known=target.start_ticks is not None, same_user=processes.is_same_user(who.pid),
-        holds_log=any(process.writes(p, target.logs[0]) for p in below) if target.logs else False,
+        holds_log=_holds(below, target.logs[0]) if target.logs else False,
         runherds=marked, ancestor=who.pid in processes.ancestors(),
     )  # fmt: skip
+
+
+def _holds(pids: set[int], log: str) -> bool:
+    """Whether one of the processes, or a `tee` that one of them writes to, has the log open for writing."""
+    return any(process.writes(p, log) for p in pids) or bool(pipes.writers(pids, log))
 
 
 def _still(target: Target, memory: dict[str, Any], now: float) -> tuple[str | None, str]:
@@ -245,13 +253,25 @@ def _start_when_due(
     if writer is not None:
         why = f"process {writer} has the log open: a second one is not started beside it"
         return Acted(f"not started again: {why}", exitcodes.NEEDS_PERSON)
+    starter = _outlives(memory, target.pid)
     del memory["restart"]
+    if starter is not None:
+        memory["restarts"].pop()
+        return Acted(f"not started again: {act.started_by(starter)}", exitcodes.NEEDS_PERSON)
     token = uuid.uuid4().hex
     note_action(target.logs[0], f"starting again ({pending['reason']}): {restart}")
     who = _settled(token, _spawn(restart, target.logs[0], token), target.logs[0])
     memory["program"] = {"given": memory.get("given"), "token": token, "identity": who.to_json() if who else None}
     said = f"started again ({pending['reason']}) as process {who.pid}" if who else "started again; it has ended already"
     return Acted(f"{said}: {shlex.quote(restart)}", exitcodes.RUNNING)
+
+
+def _outlives(memory: dict[str, Any], pid: int | None) -> str | None:
+    """Who started the process before and goes on living, some time after it; an end of its own may take a moment."""
+    deadline = time.monotonic() + START_S
+    while (starter := starters.alive(memory, pid)) is not None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return starter
 
 
 def _spawn(command: str, log: str, token: str) -> int:

@@ -102,6 +102,10 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     gone = alive.state == "gone" or target.exit is not None
     began = target.started_at or alive.started_at
     memory["seen"] = {"pid": alive.pid, "start_ticks": alive.start_ticks} if alive.pid else memory.get("seen")
+    if target.folder is None and alive.pid and alive.state == "alive":
+        from runherd.monitor import starters
+
+        starters.note(memory, alive.pid, alive.start_ticks)
     _keep_accuracy(memory, result)
     return Evidence(
         now=now,
