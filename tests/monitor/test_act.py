@@ -151,7 +151,7 @@ def test_the_same_again_is_stopped_for_good(foreign: Foreign) -> None:
     foreign.until(lambda: foreign.count() == 2)
     for after in (0, 1300, 30):
         code, out = foreign.look(*words, after_s=after)
-    assert code == 4 and "the same failure 2 times in a row" in out
+    assert code == 4 and "the same failure 2 times in a row" in out, out
     assert not any(words_of(p)[:2] == [b"sleep", long.encode()] for p in processes.pids())
     code, out = foreign.look(*words, after_s=30)
     assert code == 4 and "this command stopped process" in out and "the same failure 2 times in a row" in out

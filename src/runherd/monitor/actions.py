@@ -290,13 +290,17 @@ def _spawn(command: str, log: str, token: str) -> int:
 
 
 def _settled(token: str, pid: int, log: str) -> Identity | None:
-    """The process of a restart: of those that carry its token one that writes the log and is not the shell."""
+    """The process of a restart: of those that carry its token one that writes the log and is no shell, else the shell.
+
+    One that has left the shell's session, as a helper in the background does, comes after those in it.
+    """
     deadline = time.monotonic() + START_S
     while True:
         members = processes.tree(token)
-        writing = [m for m in members if process.writes(m.pid, log) and not (m.pid == pid and _is_shell(pid))]
-        if writing or time.monotonic() > deadline or not members:
-            return next(iter(writing or members), None)
+        writing = sorted((m for m in members if process.writes(m.pid, log)), key=lambda m: m.sid != pid)
+        programs = [m for m in writing if not _is_shell(m.pid)]
+        if (programs and programs[0].sid == pid) or time.monotonic() > deadline or not members:
+            return next(iter(programs or writing or members), None)
         time.sleep(0.02)
 
 
