@@ -163,7 +163,6 @@ MINE = "- {id: a, class: ENVIRONMENT, cause: c, words: [w], match: "
     [
         (["no-such.log"], "no such run and no such log"),
         (["R003"], "no such run and no such log"),
-        (["empty.log"], "say how it ended: --exit CODE|SIGNAL"),
         ([], "there are no runs here"),
         (["folder"], "this is a folder, and no run's"),
         (["x.log.gz"], "zcat x.log.gz | runherd diagnose -"),
@@ -180,7 +179,6 @@ MINE = "- {id: a, class: ENVIRONMENT, cause: c, words: [w], match: "
 def test_what_is_refused(diagnose: Callable[..., Said], words: list[str], why: str) -> None:
     """A name, an exit or a catalogue that cannot be used is one clear sentence and exit code 2."""
     write("x.log", BUG)
-    write("empty.log", "\n \n")
     Path("folder").mkdir()
     Path("x.log.gz").write_bytes(gzip.compress(BUG.encode()))
     write("bad.yaml", MINE + "['(']}\n")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from runherd import exitcodes
-from runherd.diagnose.lines import Line, tail, tail_of_stream
+from runherd.diagnose import logsource
+from runherd.diagnose.lines import Line
+from runherd.diagnose.logsource import STDIN
 from runherd.diagnose.page import page
 from runherd.diagnose.record import Diagnosis, of_lines
 from runherd.errors import UserError, fail
@@ -23,10 +23,7 @@ from runherd.supervise.named import find_place, layout_of, near
 from runherd.supervise.place import Place
 from runherd.words import counted
 
-STDIN = "-"
 CODES = (-64, 255)  #: exit codes; a negative one is a signal, as Python tells it
-#: How files begin that are no text, though a log may be in them.
-PACKED = {b"\x1f\x8b": "zcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\x00": "xzcat", b"BZh": "bzcat", b"PK\x03\x04": "unzip -p"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,8 +118,6 @@ def _foreign(names: list[str], args: argparse.Namespace) -> Told:
     facts = exit_facts(args.exit)
     data = _settings(args)
     read = {name: _read(name, args.root) for name in dict.fromkeys(names)}
-    if not facts and not any(line.text.strip() for lines in read.values() for line in lines):
-        raise fail("there is nothing in the log", value=", ".join(read), hint="say how it ended: --exit CODE|SIGNAL")
     found = {name: _one(name, lines, facts, data) for name, lines in read.items()}
     best = max(found, key=lambda name: (exit_code(found[name].cls) == exitcodes.FAILED, found[name].confidence))
     about = [] if args.exit is not None else [("exit", "not known (--exit CODE|SIGNAL says it)")]
@@ -133,7 +128,18 @@ def _foreign(names: list[str], args: argparse.Namespace) -> Told:
 
 def _one(name: str, lines: list[Line], facts: dict[str, Any], data: dict[str, Any]) -> Diagnosis:
     shown = "standard input" if name == STDIN else os.path.abspath(name)
-    return of_lines(lines, shown, facts, data, run_id=shown if name == STDIN else os.path.basename(name))
+    found = of_lines(lines, shown, facts, data, run_id=shown if name == STDIN else os.path.basename(name))
+    why = None if facts or exit_code(found.cls) == exitcodes.FAILED else logsource.doubt(lines)
+    return found if why is None else _not_known(found, why)
+
+
+def _not_known(found: Diagnosis, why: str) -> Diagnosis:
+    """A log of which nobody can say how its run went: a person must look."""
+    advice = "Look whether this is the log, and say how the run ended: --exit CODE|SIGNAL."
+    return replace(
+        found, cls="UNKNOWN", signature="unknown", confidence=0.2, summary=why, first_cause=why, evidence=[],
+        suggestion=advice, restart_can_help=None,
+    )  # fmt: skip
 
 
 def exit_facts(text: str | None) -> dict[str, Any]:
@@ -164,21 +170,11 @@ def _settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _read(name: str, root: Path) -> list[Line]:
-    """The last lines of a log; of a pipe, which is read to its end, too. Raises `UserError` where there are none."""
-    if name == STDIN:
-        return tail_of_stream(sys.stdin.buffer)
+    """The last lines of a log; raises `UserError` where there are none to be had."""
     try:
-        if os.path.isdir(name):
-            raise fail("this is a folder, and no run's", value=name, hint="name the log files in it")
-        if not os.path.isfile(name):  # a pipe, as of `<(zcat train.log.gz)`
-            with open(name, "rb") as stream:
-                return tail_of_stream(stream)
-        _refuse_packed(name)
-        return tail(Path(name))
+        return logsource.read(name)
     except FileNotFoundError:
         raise _nothing_of_that_name(root, name) from None
-    except (OSError, ValueError) as error:
-        raise fail("the log cannot be read", value=name, allowed=getattr(error, "strerror", None) or str(error)) from error
 
 
 def _nothing_of_that_name(root: Path, name: str) -> UserError:
@@ -199,11 +195,3 @@ def _nothing_of_that_name(root: Path, name: str) -> UserError:
         return fail("nothing has been launched of this run yet", value=name, hint=f"snakemake run_{rows[name]}")
     folder = layout_of(root).run_dir("x").parent
     return fail("no such run and no such log", value=name, allowed=f"a run under {folder}, or a file", hint=near(folder, name))
-
-
-def _refuse_packed(name: str) -> None:
-    with open(name, "rb") as f:
-        head = f.read(8)
-    for magic, tool in PACKED.items():
-        if head.startswith(magic):
-            raise fail("this log is packed", value=name, hint=f"{tool} {shlex.quote(name)} | runherd diagnose -")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -21,6 +22,15 @@ OF_A_TEST = re.compile(r"^(?:FAILED|ERROR|PASSED|XFAIL) \S+::")  #: pytest's wor
 _QUOTED = "Traceback (most recent call last):\\n"  #: with the line's end as two characters
 _MILD_QUOTED = re.compile(r"(?i)\b(?:debug|info|warn|warning|retry|retrying)\b")
 QUOTED_CHARS = 40_000
+#: The longer marks first: UTF-32's begins with UTF-16's.
+_MARKS = {
+    b"\xff\xfe\0\0": "utf-32-le", b"\0\0\xfe\xff": "utf-32-be", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be",
+}  # fmt: skip
+#: Which of four bytes are mostly zero, of a log without a mark.
+_ZEROS = {
+    "x0x0": "utf-16-le", "0x0x": "utf-16-be",
+    "x000": "utf-32-le", "xx00": "utf-32-le", "000x": "utf-32-be", "00xx": "utf-32-be",
+}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -64,33 +74,56 @@ def _unquoted(text: str) -> list[str]:
     return [head.replace('\\"', '"'), *(header + body).split("\\n")]
 
 
+def encoding_of(head: bytes) -> str:
+    """The encoding of a log by how it begins: UTF-16 and UTF-32 by their mark or their zeros, else UTF-8."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    head = head[: len(head) // 4 * 4]
+    zeros = "".join("0" if head[i::4].count(0) * 8 > len(head) else "x" for i in range(4))
+    return _ZEROS.get(zeros, "utf-8") if len(head) >= 8 else "utf-8"
+
+
 def tail(path: Path, tail_bytes: int = TAIL_BYTES) -> list[Line]:
     """Return the last lines of a log, with their numbers where counting is affordable."""
     with path.open("rb") as f:
+        encoding = encoding_of(f.read(HEAD_BYTES))
         size = f.seek(0, 2)
         start = max(0, size - tail_bytes)
         before = _newlines(f, start) if start <= COUNT_BYTES else None
         f.seek(start)
-        return _whole_lines(f.read(tail_bytes), start, before)
+        return _whole_lines(f.read(tail_bytes), start, before, encoding)
 
 
-def tail_of_stream(stream: IO[bytes], tail_bytes: int = TAIL_BYTES) -> list[Line]:
-    """Return the last lines of what can only be read once, as a pipe, with their numbers; it is read to its end."""
-    kept, start, before = bytearray(), 0, 0
+def tail_of_stream(
+    stream: IO[bytes], tail_bytes: int = TAIL_BYTES, *, begin: bytes = b"", head: Callable[[bytes], None] | None = None
+) -> list[Line]:
+    """Return the last lines of what can only be read once, as a pipe, with their numbers; it is read to its end.
+
+    `begin` was read of it before; `head` is shown how it begins, and may raise.
+    """
+    kept, start, before, encoding = bytearray(begin), 0, 0, ""
     while True:
         block = stream.read(1 << 20)
         kept += block
+        if not encoding:
+            encoding = encoding_of(bytes(kept[:HEAD_BYTES]))
+            if head is not None:
+                head(bytes(kept[:HEAD_BYTES]))
         over = len(kept) - tail_bytes
         if over > 0 and (over > tail_bytes or not block):
             before += kept.count(b"\n", 0, over)
             start += over
             del kept[:over]
         if not block:
-            return _whole_lines(bytes(kept), start, before)
+            return _whole_lines(bytes(kept), start, before, encoding)
 
 
-def _whole_lines(raw: bytes, start: int, before: int | None) -> list[Line]:
+def _whole_lines(raw: bytes, start: int, before: int | None, encoding: str) -> list[Line]:
     """Lines of the bytes from `start` on, before which `before` lines end (None: counted from the end)."""
+    if encoding != "utf-8":
+        raw = raw[-start % len("\n".encode(encoding)) :]  # from a whole letter on
+        raw = raw.decode(encoding, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
     if start and b"\n" in raw:
         cut = raw.index(b"\n") + 1  # a line cut at its begin would be misread
         raw, before = raw[cut:], None if before is None else before + 1
