@@ -247,7 +247,8 @@ def test_stop_only(foreign: Foreign) -> None:
 
 def test_stopped_by_this_command_is_unfinished(foreign: Foreign) -> None:
     """A run without a count that was stopped first may be started again as soon as a command is named."""
-    foreign.program.write_text(PROGRAM.replace("print('step', n + 1, 'of 9'", "print('step'"))
+    dying = "import signal; signal.signal(15, lambda *_: (print('Training stopped.', flush=True), sys.exit(1)))"
+    foreign.program.write_text(PROGRAM.replace("print('step', n + 1, 'of 9'", f"{dying}\nprint('step'"))
     process = foreign.start()
     for after in (0, 1300, 30):
         foreign.look("--pid", str(process.pid), "--act", "stop", after_s=after)

@@ -107,6 +107,19 @@ def test_training_that_goes_on_after_the_words_is_no_end() -> None:
     assert of_lines(split(stopped + after)) == "Early stopping at epoch 5"
 
 
+@pytest.mark.parametrize("more", ["Best model from epoch 2/100 restored", "average loss 0.31", "saved epoch 5/100 to out"])
+def test_what_is_told_afterwards_takes_nothing_back(more: str) -> None:
+    """A count or a loss in another form than that of the work before is no work."""
+    assert of_lines(split(f"{EPOCHS}Training complete\n{more}\n")) is not None
+
+
+def test_words_of_an_attempt_before() -> None:
+    """What was said before runherd started it again is not of the program that runs since."""
+    again = "[runherd] 2026-01-01T00:00:00Z starting again (stale): x\nloading\n"
+    assert of_lines(split(f"{EPOCHS}Training stopped\n{again}")) is None
+    assert of_lines(split(f"{EPOCHS}Training stopped\n{again}{EPOCHS}Training complete\n")) == "Training complete"
+
+
 def test_any_of_the_logs(tmp_path: Path) -> None:
     """One of several logs is enough; one that is not there says nothing."""
     (tmp_path / "lög 'x'").write_text(EPOCHS)

@@ -114,7 +114,7 @@ def on_foreign(
         if memory.get("stopped") or restart is None:
             why = memory.get("stopped") or "no --restart COMMAND was given"
             return Acted(f"{_told(ended)}; it is not started again: {why}", exitcodes.BLOCKED)
-        known = replace(known, unfinished=True)
+        known = replace(known, unfinished=True, said_ended=None)  # its words about an end are of that stop
     past = [heal.Past(p["cls"], p["signature"]) for p in memory.get("restarts", [])]
     healing = target.spec.get("heal") or {}
     decision = act.decide(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runherd.diagnose.lines import Line, tail
-from runherd.monitor.progress import Mark, is_progress, mark
+from runherd.monitor.progress import is_progress, mark
 
 TAIL_BYTES = 256 << 10
 LINES = 60  #: from the end, in which such words count
@@ -87,6 +87,8 @@ _EVALUATES = re.compile(
     r"|upload\w*|sav\w+|push\w*)(?![a-z])"
 )
 _NUMBERS = re.compile(r"[\d.,:%/-]+")
+_BAR = re.compile(r"\|[^|]*\|")
+SHAPE = 40
 
 
 def said_ended(logs: Iterable[str]) -> str | None:
@@ -106,7 +108,8 @@ def said_ended(logs: Iterable[str]) -> str | None:
 
 def of_lines(lines: Sequence[Line]) -> str | None:
     """The words of an end near the end of `lines`, after which no training goes on; None without any."""
-    texts = [line.text for line in lines if line.text.strip() and not line.text.startswith(_OWN)]
+    again = max((i for i, line in enumerate(lines) if line.text.startswith(_OWN) and "starting again" in line.text), default=-1)
+    texts = [line.text for line in lines[again + 1 :] if line.text.strip() and not line.text.startswith(_OWN)]
     first = max(0, len(texts) - LINES)
     for i in range(len(texts) - 1, first - 1, -1):
         if _says_so(texts, i):
@@ -134,24 +137,24 @@ def _says_so(texts: Sequence[str], at: int) -> bool:
 
 def _is_habit(texts: Sequence[str], at: int) -> bool:
     """Whether a line like this one stood before, with training that went on after it."""
-    shape = _NUMBERS.sub("#", texts[at]).strip()
-    earlier = (i for i in range(at) if _NUMBERS.sub("#", texts[i]).strip() == shape)
+    earlier = (i for i in range(at) if _shape(texts[i]) == _shape(texts[at]))
     return any(_goes_on(texts[: at + 1], i) for i in earlier)
 
 
 def _goes_on(texts: Sequence[str], at: int) -> bool:
-    """Whether training is told after a line: a count of a kind that stood before it, or a loss; evaluations are none."""
-    known = {_kind(m) for i in range(at) if (m := mark(texts[i])) is not None}
-    for text in texts[at + 1 :]:
-        if _EVALUATES.search(text):
-            continue
-        found = mark(text)
-        if found is not None and _kind(found) in known and found.done < (found.total or found.done + 1):
-            return True
-        if found is None and "loss" in text.lower() and is_progress(text):
-            return True
-    return False
+    """Whether work is told after a line in the form in which it was told before, as of the next fold; evaluations are none."""
+    known = {kind for text in texts[:at] if (kind := _kind(text)) is not None}
+    return any(_kind(text) in known for text in texts[at + 1 :] if not _EVALUATES.search(text))
 
 
-def _kind(found: Mark) -> tuple[str, int | None]:
-    return found.unit, found.total
+def _kind(text: str) -> tuple[str, str | None, int | None] | None:
+    """What is counted and in which form; a loss without a count has its form alone; None where it tells no work, or the end."""
+    found = mark(text)
+    if found is None:
+        return (_shape(text), None, None) if "loss" in text.lower() and is_progress(text) else None
+    return (_shape(text), found.unit, found.total) if found.done != found.total else None
+
+
+def _shape(text: str) -> str:
+    """The beginning of a line without its numbers and bars."""
+    return _NUMBERS.sub("#", _BAR.sub("|", text)).strip()[:SHAPE]
