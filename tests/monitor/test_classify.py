@@ -58,6 +58,10 @@ TABLE: dict[str, tuple[Evidence, str, str, str]] = {
     "its own word of an end": (
         evidence(process="gone", **FINE, ending=Ending(said="Early stopping at epoch 85")), "UNKNOWN", "UNKNOWN", "ask",
     ),
+    "a failure that nobody of it is seen to write": (
+        evidence(process="unknown", last_failure={"class": "CODE_BUG", "summary": "KeyError at a.py:3"}), "UNKNOWN", "UNKNOWN", "ask",
+    ),
+    "a process that does not write its log": (evidence(stranger="process 1 (init) does not"), "HEALTHY", "HEALTHY", "none"),
     "no word and no count": (evidence(process="gone", **NEVER, ending=Ending()), "UNKNOWN", "UNKNOWN", "ask"),
     "no word and no count, a run of ours": (evidence(process="gone", own=True, **NEVER), "DEAD", "DEAD", "resume"),
     "exit 0 with too few": (evidence(process="gone", exit={"code": 0}), "DEAD", "DEAD", "resume"),
@@ -268,7 +272,7 @@ def test_table(name: str) -> None:
 def test_every_state_is_reached() -> None:
     """The table leaves no state out."""
     assert {second for _, _, second, _ in TABLE.values()} == set(STATES)
-    assert len(RULES) == 13
+    assert len(RULES) == 14
 
 
 def test_suspicion_is_forgotten() -> None:

@@ -45,12 +45,16 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-def test_healthy_line(
-    files: tuple[Path, Path], sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_healthy_line(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The one line, to the letter, for a live run that is not ours."""
     result, log = files
-    code = main([str(result), "--log", str(log), "--expected", "140", "--pid", str(sleeper.pid)])
+    with log.open("ab") as out:
+        process = subprocess.Popen(["sleep", "60"], stdout=out)
+    try:
+        code = main([str(result), "--log", str(log), "--expected", "140", "--pid", str(process.pid)])
+    finally:
+        process.kill()
+        process.wait()
     out = capsys.readouterr().out
     assert code == 0
     assert out.rpartition("Log: ")[0] == "[Monitor] HEALTHY | 85/140 (60.7%) | Acc: 55.3% | Nulls: 0 | "

@@ -118,8 +118,12 @@ def _healthy(e: Evidence, suspected: dict[str, dict[str, float]], pending: list[
     absorbed = {k: v for k, v in counted.items() if v}
     if absorbed:
         reasons.append("got over: " + ", ".join(f"{v} {k.replace('_', ' ')}" for k, v in absorbed.items()))
-    sentence = pending[0] if pending else "at work, no sign of trouble"
-    confidence = 0.6 if pending else 0.95
+    known = e.process == "alive" and e.stranger is None
+    calm = "at work, no sign of trouble" if known else f"no sign of trouble, but whether it lives is not known: {e.process_why}"
+    if e.stranger is not None:
+        calm = "no sign of trouble, but the process that was named does not write the log"
+    sentence = pending[0] if pending else calm
+    confidence = 0.95 if known and not pending else 0.6
     text = CHANGES["HEALTHY"] if not pending else "the same sign at the next look"
     return Judgement(
         "HEALTHY", sentence, tuple(reasons + pending), text, "none", None, None, confidence, suspected

@@ -64,6 +64,9 @@ class Evidence:
     now: float
     process: str  #: "alive", "gone" or "unknown"
     process_why: str = ""
+    writer: str | None = None  #: the process that was found as the log's, where none was named
+    stranger: str | None = None  #: that the process which was named does not write the log, in words
+    last_failure: dict[str, Any] | None = None  #: diagnosis of a log that ends so while nobody of the run is seen to write it
     surely_gone: bool = False  #: its very process was looked up and is not there
     exit: dict[str, Any] | None = None  #: code, signal, ... once it is known
     diagnosis: dict[str, Any] | None = None  #: of a run that is gone: class, signature, summary, ...

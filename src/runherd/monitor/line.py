@@ -54,6 +54,9 @@ def one_line(e: Evidence, judgement: Judgement, name: str | None = None) -> str:
             parts.append(f"Nulls: {e.result.nulls}" + _rate(e, judgement))
         if e.log_age_s is not None:
             parts.append(f"Log: {ago(e.log_age_s)}")
+    who = _who(e, judgement.state)
+    if who:
+        parts.append(who)
     if e.wandb is not None:
         from runherd.monitor.wandb import shown
 
@@ -61,6 +64,13 @@ def one_line(e: Evidence, judgement: Judgement, name: str | None = None) -> str:
     if judgement.state not in ("HEALTHY", "COMPLETE") or judgement.sentence.startswith("suspected"):
         parts.append(judgement.sentence)
     return " | ".join(parts)
+
+
+def _who(e: Evidence, state: str) -> str | None:
+    """Who is at work, where nobody said: the process that was found, or that none is known."""
+    if e.own or e.wandb is not None or state in ("COMPLETE", "BLOCKED", "WAITING", "UNKNOWN"):
+        return None
+    return "process unknown" if e.process == "unknown" else e.writer
 
 
 def _rate(e: Evidence, judgement: Judgement) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from runherd.monitor import clockset, logreader, process, progressfiles, resultpeek, scan, unfilled
+from runherd.monitor import clockset, logreader, progressfiles, resultpeek, scan, unfilled, whoselog
 from runherd.monitor.evidence import Evidence, Limits, Result
 from runherd.monitor.howfar import HowFar, how_far, pace_s
 from runherd.monitor.process import Alive
+from runherd.monitor.whoselog import NO_CAUSE
 
 if TYPE_CHECKING:
     from runherd.monitor.wholecount import Ending
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 COUNTS = 40  #: of a log that are kept by unit and total
 HISTORY = 40  #: points of progress that are kept for rate and remaining time
 DIAGNOSED = 8  #: logs of one run that are diagnosed at its end
-NO_CAUSE = ("", "HEALTHY", "UNKNOWN", "COMPLETE")
 INTERVAL_S = 30  #: between two looks, where nothing else is said
 QUIET = 0.25  #: of the stale time; from then on CPU time is looked at
-CLOSED_S = 120  #: a log that ends with a failure, is still for so long and that nobody holds open has ended
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,7 @@ class Target:
     pid: int | None = None
     start_ticks: int | None = None
     alive: Alive | None = None  #: where the caller knows better than we can
+    terminal: bool = False  #: its log is what a screen session or a tmux pane shows, kept by ourselves
     exit: dict[str, Any] | None = None
     not_before: float = 0.0  #: a result file older than this is another run's
     started_at: float | None = None
@@ -90,7 +90,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     before = {k: v for k, v in counters.items() if isinstance(v, int)}
     log_age = _read_logs(target, memory, counters, now)
     fresh = {k: v - before.get(k, 0) for k, v in counters.items() if isinstance(v, int)}
-    alive = _alive(target, log_age, memory)
+    alive = whoselog.alive(target, log_age, memory, _diagnosis)
     result, result_age = _results(target, memory, now, alive)
     files = progressfiles.read(target.progress_files, memory.setdefault("files", {}))
     at = how_far(result, files, counters.get("progress"), target.expected, bool(target.results))
@@ -100,6 +100,7 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
     progress_age = _moved(memory, counters, (at.done, at.unit), now, log_age)
     points = next((f["points"] for f in files if f["points"]), counters["points"])
     gone = alive.state == "gone" or target.exit is not None
+    stranger = whoselog.stranger(target, alive, memory)
     began = target.started_at or alive.started_at
     memory["seen"] = {"pid": alive.pid, "start_ticks": alive.start_ticks} if alive.pid else memory.get("seen")
     if target.folder is None and alive.pid and alive.state == "alive":
@@ -114,6 +115,9 @@ def observe(target: Target, memory: dict[str, Any], now: float) -> Evidence:
         surely_gone=alive.sure,
         exit=target.exit,
         diagnosis=_diagnosis(target, memory) if gone and not _is_clean(target.exit) else None,
+        stranger=stranger,
+        last_failure=whoselog.last_failure(target, alive, stranger, memory, _diagnosis),
+        writer=whoselog.found(target, alive),
         log_age_s=log_age,
         result_age_s=result_age,
         progress_age_s=progress_age,
@@ -248,36 +252,6 @@ def _catalogue(spec: dict[str, Any]) -> Any:
     from runherd.diagnose.catalogue import load
 
     return load()
-
-
-def _alive(target: Target, log_age: float | None, memory: dict[str, Any]) -> Alive:
-    """Tell whether it lives: the caller's word, its process, or who holds its log open.
-
-    A log that nobody here holds open proves little (its writer may be on
-    another host, or open it for each line): it takes a failure as its last
-    words, or the stale time, to call such a run gone.
-    """
-    if target.alive is not None:
-        return target.alive
-    if target.pid is not None:
-        return process.look(target.pid, target.start_ticks)
-    hidden, before = False, (memory.get("seen") or {}).get("pid")
-    for path in target.logs:
-        found = process.writer_of(path, first=before)
-        if found.pid is not None:
-            return process.look(found.pid)._replace(why=f"process {found.pid} writes the log")
-        hidden = hidden or found.hidden
-    if not target.logs or log_age is None or log_age < CLOSED_S:
-        return Alive("unknown", "no process id is known")
-    why = f"nobody holds the log open and it is still for {log_age:.0f} s"
-    if log_age >= target.limits.stale_s and not hidden:
-        return Alive("gone", why)
-    last = _diagnosis(target, memory) or {}
-    if last.get("class") not in (None, *NO_CAUSE):
-        return Alive("gone", f"{why}; its last words are a failure")
-    return Alive(
-        "unknown", "no process id is known, and some processes cannot be looked into" if hidden else why
-    )
 
 
 def _results(

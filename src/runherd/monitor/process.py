@@ -65,6 +65,52 @@ def writer_of(path: str, first: int | None = None) -> Writer:
     return Writer(None, hidden)
 
 
+def name_of(pid: int) -> str:
+    """Return a process as a reader knows it: its number, and what it is called."""
+    try:
+        with open(f"/proc/{pid}/comm") as f:
+            return f"process {pid} ({f.read().strip()})"
+    except (OSError, UnicodeDecodeError):
+        return f"process {pid}"
+
+
+def serves(writer: int, pid: int) -> bool:
+    """Tell whether what `writer` writes may be `pid`'s: it is below it, or reads what it says through a pipe, as `tee`."""
+    above, seen = writer, set()
+    while above > 1 and above not in seen:
+        if above == pid:
+            return True
+        seen.add(above)
+        above = _numbers(above)[0]
+    return bool(_pipe(writer) and (_pipe(writer) in _pipes(pid) or _numbers(writer)[1] == _numbers(pid)[1] != 0))
+
+
+def _numbers(pid: int) -> tuple[int, int]:
+    """Parent and process group; zeros where they cannot be read."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            fields = f.read().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[2])
+    except (OSError, ValueError, IndexError):
+        return 0, 0
+
+
+def _pipe(pid: int) -> str | None:
+    """The pipe that a process reads as its standard input."""
+    try:
+        found = os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return None
+    return found if found.startswith("pipe:") else None
+
+
+def _pipes(pid: int) -> set[str]:
+    try:
+        return {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+    except OSError:
+        return set()
+
+
 def writes(pid: int, path: str) -> bool:
     """Tell whether a process has `path` open for writing."""
     try:

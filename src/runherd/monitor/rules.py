@@ -132,6 +132,16 @@ def _gone(e: Evidence) -> Suspicion | None:
     return Suspicion("DEAD", text, lines, certain, name, help_ if told else None, 0.9, action, True)
 
 
+def _unheld(e: Evidence) -> Suspicion | None:
+    """The log ends with a failure, and nobody of the run is seen to have it open: perhaps it has ended by it."""
+    if e.last_failure is None:
+        return None
+    who = "and its process is not known" if e.process == "unknown" else "and the process that was named does not write it"
+    text = f"its log ends with a failure, {who}: {e.last_failure.get('summary')}"
+    lines = tuple(_gone_lines(e, e.last_failure))
+    return Suspicion("UNKNOWN", text, lines, False, e.last_failure.get("signature"), None, 0.5, shown=True)
+
+
 def _gone_lines(e: Evidence, d: dict[str, Any]) -> list[str]:
     lines = [process_line(e)]
     if e.exit is not None:
@@ -354,5 +364,5 @@ def _idle(e: Evidence) -> Suspicion | None:
 
 #: In order of weight: the end first, then what stops a run, then what only warns.
 RULES: tuple[Rule, ...] = (
-    *(_complete, _gone, _only_wandb, _nothing, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
+    *(_complete, _gone, _unheld, _only_wandb, _nothing, _diverged, _quota, _proxy, _memory, _repeats, _stale, _cold, _nulls, _idle),
 )

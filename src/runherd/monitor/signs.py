@@ -37,6 +37,7 @@ def signs(
     monitor = spec.get("monitor") or {}
     declared = declared_schedule(monitor.get("lr") or {}, spec.get("params") or {})
     found = {
+        "PROCESS": e.stranger,
         "LOG": f"the log {'; the log '.join(e.unread)}" if e.unread else None,
         "CHECKPOINT": f"the checkpoint {'; the checkpoint '.join(f'{p} is not there' for p in e.absent)}" if e.absent else None,
         "RESULT": f"{listing(e.broken)} {'is' if len(e.broken) == 1 else 'are'} not whole JSON yet" if e.broken else None,

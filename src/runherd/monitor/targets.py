@@ -128,6 +128,7 @@ def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
         pid=pid,
         start_ticks=start_ticks,
         alive=alive,
+        terminal=bool(args.screen or args.tmux),
         gpus=tuple(args.gpu.split(",")) if args.gpu else (),
         wandb=args.wandb,
         wandb_always=bool(args.wandb),
