@@ -166,3 +166,15 @@ def test_signatures_are_checked(write: Write, root: Path, glob: str, ids: list[s
     (root / "own" / "a.yaml").write_text(BAD_SIGNATURES.replace("LICENSE", "DEAD").replace("Lic(", "Lic"))
     (root / "none.yaml").write_text("- {id: b, class: OOM, cause: c, match: [d]}\n")
     assert lint.file_problems(project, rows)[0] == []
+
+
+def test_patterns_that_can_take_for_ever_are_refused(write: Write) -> None:
+    """Patterns that are held against the lines of a log, wherever they are set, are told before a run hangs on them."""
+    settings = (
+        "command: a, monitor: {progress: '(?P<done>(\\d+)+)x'}, conformance: {smoke: {shows: ['(a+)+b']}}, "
+        "collect: {format: stdout, metrics: {acc: '(?:(a*)*)acc=(\\d+)'}}"
+    )
+    problems, _ = lint.file_problems(write({"configs/project.yaml": f"patterns:\n  R*: {{{settings}}}\n"}), {"R001": RowInput("R001")})
+    told = {str(p.value): p.what for p in problems}
+    assert set(told) == {"(?P<done>(\\d+)+)x", "(a+)+b", "(?:(a*)*)acc=(\\d+)"}
+    assert all("can take for ever: a repeat stands in a repeat" in what for what in told.values())

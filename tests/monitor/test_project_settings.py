@@ -146,3 +146,12 @@ def test_options_that_a_run_of_ours_does_not_take(
     code, said, error = monitor("R003", *words)
     assert (code, said) == (2, "") and f"{words[0]}: this option is for runs that are not ours; R003 is one" in error
     assert key in error
+
+
+@pytest.mark.parametrize("pattern", ["(", "(?P<done>(\\d+)+)x"])
+def test_a_pattern_that_cannot_be_used(project: Path, monitor: Callable[..., Said], pattern: str) -> None:
+    """A project's own pattern of progress that is none, or can take for ever, is told with its place, without a traceback."""
+    write(project, project=f'patterns:\n  "*":\n    monitor: {{progress: \'{pattern}\'}}\n')
+    (project / "a.log").write_text("step 1/9\n")
+    code, said, error = monitor("--log", "a.log")
+    assert (code, said) == (2, "") and "configs/project.yaml:3: `monitor.progress` " in error and pattern in error

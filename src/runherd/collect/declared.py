@@ -23,8 +23,18 @@ def check(settings: Mapping[str, Any]) -> None:
     if settings.get("format") == "jmespath":
         _expressions(_jmespath(), settings)
         return
-    _patterns(settings)
+    _refuse_endless(_patterns(settings))
     _take(settings)
+
+
+def _refuse_endless(patterns: Mapping[str, re.Pattern[str]]) -> None:
+    """Raise `UserError` for patterns that could be tried on a line without end."""
+    from runherd.diagnose import backtracking
+
+    slow = {name: p.pattern for name, p in patterns.items() if backtracking.nested_repeat(p.pattern)}
+    if slow:
+        what = f"can take for ever: {backtracking.WHY}"
+        raise UserError([Problem(what, f"collect.metrics.{n}", text, backtracking.INSTEAD) for n, text in slow.items()])
 
 
 def read_jmespath(path: Path, request: Request, sink: Sink) -> Reading:
@@ -142,7 +152,7 @@ def _patterns(settings: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     for name, text in _named(settings).items():
         try:
             out[name] = re.compile(text)
-        except (re.error, TypeError) as error:
+        except (re.error, TypeError, OverflowError, RecursionError) as error:
             where = f"collect.metrics.{name}"
             problems.append(Problem("not a regular expression", where, str(text), hint=str(error)))
             continue

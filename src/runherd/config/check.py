@@ -286,7 +286,7 @@ def _meaning_problems(
 ) -> list[Problem]:
     from runherd.config import walltime
 
-    out = [*_step_problems(data, layers), *_pattern_problems(data, layers), *_env_problems(data, layers)]
+    out = [*_step_problems(data, layers), *pattern_problems(data, layers), *_env_problems(data, layers)]
     out += _prefix_problems(data, layers) if project.benchmark_prefix else []
     frames, most = lookup(data, "pipeline.frames"), lookup(data, "pipeline.max_context_frames")
     if frames is not None and most is not None and frames > most:
@@ -346,16 +346,22 @@ def _step_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Pro
     )
 
 
-def _pattern_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
+def pattern_problems(data: Mapping[str, Any], layers: Sequence[Layer]) -> list[Problem]:
+    """Patterns for lines of a log that are none, or that can take for ever."""
     written = [("monitor.progress", lookup(data, "monitor.progress"))]
     for i, pattern in enumerate(lookup(data, "conformance.smoke.shows") or ()):
         written.append((f"conformance.smoke.shows.{i}", pattern))
+    from runherd.diagnose import backtracking
+
     out = []
     for key, pattern in written:
         try:
-            if pattern is not None:
-                re.compile(pattern)
-        except re.error as error:
+            if pattern is None:
+                continue
+            re.compile(pattern)
+            if backtracking.nested_repeat(pattern):
+                out.append(Problem(f"`{key}` can take for ever: {backtracking.WHY}", where(layers, key), pattern, backtracking.INSTEAD))
+        except (re.error, OverflowError, RecursionError) as error:
             out.append(Problem(f"`{key}` is no regular expression: {error}", where(layers, key), pattern))
     return out
 

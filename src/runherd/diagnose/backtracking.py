@@ -15,6 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 CPU_S = 1.0  #: for one pattern on one line
+#: How a nested repeat is told, and what to write for it.
+WHY = "a repeat stands in a repeat"
+INSTEAD = "one repeat, as a+ for (a+)+; or something between the rounds, as (?:\\w+\\.)+"
 MANY = 10  #: a repeat that may come so often counts as unbounded
 #: One letter for all others of its kind beyond Latin-1: of words, digits, spaces, and the rest.
 _KINDS = {r"\d": 0x660, r"\w": 0x3B1, r"\s": 0x2003, r"[\s\S]": 0x2014}

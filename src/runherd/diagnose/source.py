@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runherd.diagnose.backtracking import nested_repeat
+from runherd.diagnose import backtracking
 from runherd.diagnose.catalogue import CLASSES, RESTARTS, SCOPES, SOURCE
 from runherd.errors import Problem, UserError, did_you_mean, fail
 
@@ -126,7 +126,7 @@ def _list_problems(row: dict[str, Any], where: str) -> Iterator[Problem]:
 def _pattern_problems(pattern: str, where: str) -> Iterator[Problem]:
     try:
         re.compile(pattern)
-        slow = nested_repeat(pattern)
+        slow = backtracking.nested_repeat(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         said = str(error) or type(error).__name__
         hint = "write \\ before ( ) [ ] { } . * + ? | ^ $ that stand for themselves"
@@ -134,8 +134,7 @@ def _pattern_problems(pattern: str, where: str) -> Iterator[Problem]:
         return
     if slow:
         yield Problem(
-            "this regular expression can take for ever: a repeat stands in a repeat", where, pattern,
-            "one repeat, as a+ for (a+)+; or something between the rounds, as (?:\\w+\\.)+",
+            f"this regular expression can take for ever: {backtracking.WHY}", where, pattern, backtracking.INSTEAD
         )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def _resolved(root: str) -> dict[str, Any]:
     from pathlib import Path
 
     from runherd.config import RowInput, load_project
-    from runherd.config.check import model_problems
+    from runherd.config.check import model_problems, pattern_problems
     from runherd.config.resolve import merged
     from runherd.config.schema import RunSettings
     from runherd.errors import UserError
@@ -48,6 +48,7 @@ def _resolved(root: str) -> dict[str, Any]:
     folded, layers, problems = merged(load_project(Path(root)), RowInput("*"))
     found = {name: folded.data[name] for name in SECTIONS if isinstance(folded.data.get(name), dict)}
     wrong = [*problems, *model_problems(RunSettings, found, layers)]
+    wrong += [] if wrong else pattern_problems(found, layers)
     if wrong:
         raise UserError(wrong)
     from runherd.diagnose.ownfiles import with_paths
