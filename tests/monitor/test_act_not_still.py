@@ -10,7 +10,7 @@ import pytest
 from foreignprogram import Foreign
 
 from runherd import processes
-from runherd.monitor.usage import cpu_s
+from runherd.monitor.usage import of_tree
 
 #: Saves all the time by renaming; its clock is ahead, as the command's will be.
 SAVES = """
@@ -66,13 +66,34 @@ def test_what_computes_is_not_stopped(foreign: Foreign, who: str) -> None:
     foreign.look(*words)
     code, out = foreign.look(*words, after_s=1300)
     assert code == 1 and "CPU time" in out and "in all" in out
-    before = cpu_s(process.pid) or 0.0
-    foreign.until(lambda: (cpu_s(process.pid) or 0.0) > before + 1.0)
+    before = of_tree(process.pid)
+    assert before is not None
+    foreign.until(lambda: (now := of_tree(process.pid)) is not None and now.cpu_s > before.cpu_s + 1.0)
     code, out = foreign.look(*words, after_s=29)
     for pid in [p.pid for p in processes.tree("", [process.pid])]:
         os.kill(pid, 9)
     assert code == 5 and process.poll() is None
     assert "it is not still: CPU time" in out and "% of a core" in out
+
+
+def test_what_saves_where_nobody_knows_is_not_stopped(foreign: Foreign, tmp_path: Path) -> None:
+    """Checkpoints of some size in a folder that only its configuration names: the bytes that it writes are the sign."""
+    far = tmp_path / "far away"
+    far.mkdir()
+    (foreign.log.parent / "conf.txt").write_text(str(far))
+    foreign.program.write_text(
+        "import os, pathlib, time\nprint('step 1 of 9', flush=True)\nfar = pathlib.Path(open('conf.txt').read())\n"
+        "while True:\n    (far / 'x').write_bytes(bytes(1 << 18))\n    os.replace(far / 'x', far / 'y')\n    time.sleep(0.05)\n"
+    )
+    process = foreign.start()
+    words = ("--pid", str(process.pid), "--act", "stop")
+    foreign.look(*words)
+    foreign.look(*words, after_s=1300)
+    before = of_tree(process.pid)
+    assert before is not None
+    foreign.until(lambda: (now := of_tree(process.pid)) is not None and now.written > before.written + (2 << 20))
+    code, out = foreign.look(*words, after_s=30)
+    assert code == 5 and process.poll() is None and "MiB written, in the" in out
 
 
 def test_cpu_time_stands_beside_stale(foreign: Foreign) -> None:
@@ -82,7 +103,7 @@ def test_cpu_time_stands_beside_stale(foreign: Foreign) -> None:
     _, first = foreign.look("--pid", str(process.pid), after_s=1300)
     _, second = foreign.look("--pid", str(process.pid), after_s=30)
     assert "why:     CPU time" in first and "in all" in first
-    assert "why:     CPU time 0.0 s in the 30 s since the look before (0 % of a core)" in second
+    assert "why:     CPU time 0.0 s, 0 % of a core, in the 30 s since the look before" in second
 
 
 def test_a_checkpoint_that_is_not_there_is_told(foreign: Foreign) -> None:

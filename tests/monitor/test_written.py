@@ -111,7 +111,7 @@ def test_a_silent_one_is_stopped(
         process = start()
         code, out = looks(tmp_path, monkeypatch, capsys, "--pid", str(process.pid))[-1]
     assert code == 4 and process.wait(20) != 0
-    assert "newest file where it works 2m ago" in out and "CPU time 0.0 s in the 30 s since the look before (0 % of a core)" in out
+    assert "newest file where it works 2m ago" in out and "CPU time 0.0 s, 0 % of a core, in the 30 s since the look before" in out
 
 
 def test_a_huge_tree_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
