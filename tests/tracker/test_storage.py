@@ -362,3 +362,26 @@ def test_an_owner_that_cannot_be_kept_is_refused(public_tracker: Path) -> None:
     assert public_tracker.stat().st_uid == 1234 and status_of(public_tracker, "R1") is Status.TODO
     assert stat.S_IMODE(public_tracker.stat().st_mode) == 0o666
     assert leftovers(public_tracker) == []
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_tracker_that_never_ends_is_refused(tmp_path: Path, kind: str) -> None:
+    """A named pipe or a device is told at once, and nobody waits for its end."""
+    path = tmp_path / "trä 'cker'.md"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(UserError, match="not a regular file"):
+        read(path)
+
+
+def test_a_tracker_through_a_pipe_of_the_shell() -> None:
+    """A pipe that a shell has opened, as `<(git show HEAD:tracker.md)`, is read to its end."""
+    reading, writing = os.pipe()
+    os.write(writing, b"| Run ID | Status |\n|---|---|\n| R1 | TODO |\n")
+    os.close(writing)
+    try:
+        assert [row.id for row in read(Path(f"/dev/fd/{reading}")).rows] == ["R1"]
+    finally:
+        os.close(reading)

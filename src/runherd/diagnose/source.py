@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ def _parsed(path: Path) -> tuple[list[Any], list[int]]:
 def _bytes(path: Path) -> bytes:
     """The content of a regular file: a pipe or a device might never end."""
     hint = "name one that is there: in `monitor.signatures` names are meant from the project's folder on"
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise fail("the signatures cannot be read", where=str(path), value="not a regular file", allowed="a YAML file", hint=hint)
     try:
         with path.open("rb") as f:

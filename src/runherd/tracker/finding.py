@@ -59,7 +59,7 @@ def find(root: Path) -> list[Path]:
 
 def _names_runs(path: Path) -> bool:
     try:
-        return bool(parse(path.read_bytes()).rows)
+        return path.is_file() and bool(parse(path.read_bytes()).rows)
     except OSError:
         return False
 

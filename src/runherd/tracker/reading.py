@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -310,7 +311,13 @@ def read(path: Path, *, aliases: Mapping[str, str] | None = None) -> Document:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the file's bytes; a `UserError` says why it cannot be read."""
+    """Return the file's bytes; a `UserError` says why it cannot be read.
+
+    A named pipe or a device is refused, as it may never end; a pipe without a name, as of `<(…)`, has a writer.
+    """
+    named = os.path.realpath(path)
+    if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
+        raise fail("the tracker cannot be read: not a regular file", where=str(path), allowed="a Markdown file")
     try:
         return path.read_bytes()
     except FileNotFoundError:
