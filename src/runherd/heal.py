@@ -125,7 +125,7 @@ def after_exit(
     if failure is not None:
         return _bounded(failure.cls, failure.signature, failure.summary, past, bounds, operational)
     if exit.signal == "SIGKILL" or exit.lost:
-        return _bounded("KILLED", "killed", "killed (SIGKILL) by something outside", past, bounds, operational)
+        return _bounded("DEAD", "killed", "killed (SIGKILL) by something outside", past, bounds, operational)
     how = f"signal {exit.signal}" if exit.signal else f"exit code {exit.code}"
     return End("blocked", "UNKNOWN", f"ended with {how} for an unknown reason")
 
@@ -181,7 +181,7 @@ def _other_model(operational: Mapping[str, Any]) -> str | None:
 def _delay(cls: str, bounds: Bounds) -> float:
     return {
         "OOM": bounds.oom_wait_s, "API_QUOTA": bounds.quota_wait_s, "PROXY_DOWN": bounds.proxy_wait_s,
-        "KILLED": bounds.killed_wait_s,
+        "DEAD": bounds.killed_wait_s, "STOPPED": bounds.killed_wait_s,
     }.get(cls, 0.0)  # fmt: skip
 
 

@@ -16,7 +16,7 @@ ENDED = Exit(None, None, None, None, False, complete=False, missing="it is not t
 BUG = Failure("CODE_BUG", "traceback:ValueError", "ValueError: x", restart_can_help=False)
 OOM = Failure("OOM", "cuda-oom", "CUDA out of memory", restart_can_help=True)
 QUOTA = Failure("API_QUOTA", "429", "429 Too Many Requests", restart_can_help=True)
-KILLED = Past("KILLED", "killed")
+KILLED = Past("DEAD", "killed")
 
 
 def after(exit_: Exit, failure: Failure | None = None, *past: Past, **operational: Any) -> End | Resume:
@@ -32,14 +32,14 @@ TABLE = [
     ("clean and whole", after(ends(code=0, complete=True, missing=None)), ("done", "")),
     ("clean, no result", after(ends(code=0)), ("blocked", "NO_RESULT")),
     ("whole result, bad exit", after(ends(code=1, complete=True)), ("blocked", "UNKNOWN")),
-    ("whole result, exit lost", after(ends(lost="killed_with_wrapper", complete=True)), ("resume", "KILLED")),
+    ("whole result, exit lost", after(ends(lost="killed_with_wrapper", complete=True)), ("resume", "DEAD")),
     ("a bug", after(ends(code=1), BUG), ("blocked", "CODE_BUG")),
     ("unknown exit code", after(ends(code=7)), ("blocked", "UNKNOWN")),
     ("SIGSEGV without a word", after(ends(signal="SIGSEGV")), ("blocked", "UNKNOWN")),
-    ("SIGKILL", after(ends(signal="SIGKILL")), ("resume", "KILLED")),
-    ("SIGKILL twice in a row", after(ends(signal="SIGKILL"), None, KILLED), ("blocked", "KILLED")),
-    ("SIGKILL, other failure between", after(ends(signal="SIGKILL"), None, KILLED, Past("OOM", "x")), ("resume", "KILLED")),
-    ("the fourth failure", after(ends(signal="SIGKILL"), None, *[Past("OOM", s) for s in "abc"]), ("blocked", "KILLED")),
+    ("SIGKILL", after(ends(signal="SIGKILL")), ("resume", "DEAD")),
+    ("SIGKILL twice in a row", after(ends(signal="SIGKILL"), None, KILLED), ("blocked", "DEAD")),
+    ("SIGKILL, other failure between", after(ends(signal="SIGKILL"), None, KILLED, Past("OOM", "x")), ("resume", "DEAD")),
+    ("the fourth failure", after(ends(signal="SIGKILL"), None, *[Past("OOM", s) for s in "abc"]), ("blocked", "DEAD")),
     ("out of memory", after(ends(code=1), OOM), ("resume", "OOM")),
     ("SIGTERM by a person", after(ends(signal="SIGTERM")), ("blocked", "STOPPED_BY_PERSON")),
     ("SIGINT by a person", after(ends(signal="SIGINT")), ("blocked", "STOPPED_BY_PERSON")),
@@ -51,7 +51,7 @@ TABLE = [
     ("reboot for the 21st time", after(ends(lost="reboot"), None, *[Past("INTERRUPTED", "reboot")] * 20),
      ("blocked", "INTERRUPTED")),
     ("reboots do not use up the failures", after(ends(signal="SIGKILL"), None, *[Past("INTERRUPTED", "reboot")] * 9),
-     ("resume", "KILLED")),
+     ("resume", "DEAD")),
     ("stopped by us: cancel", after(ends(signal="SIGTERM", stop_cause="cancel")), ("cancelled", "CANCELLED")),
     ("stopped by us: wall time", after(ends(signal="SIGKILL", stop_cause="wall_time")), ("blocked", "WALL_TIME")),
     ("stopped by us: stale", after(ends(signal="SIGTERM", stop_cause="stale")), ("resume", "STALE")),

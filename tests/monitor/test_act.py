@@ -72,7 +72,7 @@ def test_a_dead_run_is_started_again_only_if_it_is_surely_gone() -> None:
     """DEAD with its pid: started again after a pause; with a writer left, or no pid: refused."""
     dead = judged("DEAD", "resume", signature="gone")
     again = decide(dead, BOTH, GONE, [])
-    assert isinstance(again, Do) and not again.stop and again.resume is not None and again.resume.cls == "KILLED"
+    assert isinstance(again, Do) and not again.stop and again.resume is not None and again.resume.cls == "DEAD"
     for known, why in ((replace(GONE, other_writer=9), "process 9 still has"), (Known(), "--pid PID")):
         refused = decide(dead, BOTH, known, [])
         assert isinstance(refused, Refuse) and why in refused.why
@@ -93,7 +93,7 @@ def test_the_same_twice_and_three_in_all_stop() -> None:
     """The bounds of healing hold here too."""
     twice = decide(judged("STALE"), BOTH, SURE, [heal.Past("STALE", "stale")])
     assert isinstance(twice, Do) and twice.resume is None and "the same failure 2 times in a row" in twice.why
-    past = [heal.Past("STALE", "stale"), heal.Past("KILLED", "killed"), heal.Past("OOM", "cuda-oom")]
+    past = [heal.Past("STALE", "stale"), heal.Past("DEAD", "killed"), heal.Past("OOM", "cuda-oom")]
     many = decide(judged("STALE"), BOTH, SURE, past)
     assert isinstance(many, Do) and many.resume is None and "3 restarts already" in many.why
 

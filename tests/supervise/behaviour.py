@@ -292,6 +292,27 @@ def diverges(_: int) -> None:
     forever("step 2/100 loss nan")
 
 
+def blows_up(_: int) -> None:
+    for step in range(1, 21):
+        say(f"step {step}/100 loss {1 / step:.3f}")
+    for step in range(21, 25):
+        say(f"step {step}/100 loss 900.0")
+    forever()
+
+
+def asks_in_vain(_: int) -> None:
+    """Learn a little, tell what it meets, and wait for ever; to a SIGTERM it answers with a traceback of its own."""
+    say("step 1/4 loss 1.0")
+    say("ConnectionError: no route to the parameter server")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f"{1 / 0}"))
+    forever()
+
+
+def is_told_to_stop(_: int) -> None:
+    say("step 1/4 loss 1.0")
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def traceback(_: int) -> None:
     say("step 1/4 loss 1.0")
     raise ValueError("shapes (3,4) and (5,) do not fit")

@@ -113,7 +113,7 @@ def test_every_attempt_is_named(project: Live, diagnose: Command) -> None:
     """A run that was resumed tells how each attempt went; `--attempt` gives the page of an earlier one."""
     code, said, _ = diagnose("again")
     assert code == 1 and said.startswith("again: OOM (host-allocation") and "  attempt: 4 of 4, exit code 1\n" in said
-    assert "  attempt 1: ended by SIGKILL, KILLED, resumed\n" in said
+    assert "  attempt 1: ended by SIGKILL, DEAD, resumed\n" in said
     assert "  attempt 4: exit code 1, OOM, the last one\n" in said
     code, said, _ = diagnose("again", "--attempt", "1")
     assert code == 1 and said.startswith("again: DEAD (sigkill") and "  attempt: 1 of 4, ended by SIGKILL\n" in said

@@ -164,7 +164,7 @@ def test_traceback_is_a_bug_with_its_place(healed: Live) -> None:
 
 def test_the_same_failure_twice_stops(healed: Live) -> None:
     """heal.max_same_signature: the second equal failure in a row ends it, with the reason in the row."""
-    assert healed.ended("same") == ("blocked", "KILLED") and healed.count("same") == 2
+    assert healed.ended("same") == ("blocked", "DEAD") and healed.count("same") == 2
     assert "the same failure 2 times in a row" in healed.notes("same")
 
 

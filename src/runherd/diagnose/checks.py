@@ -63,7 +63,7 @@ def answer(cause: Cause, spec_data: Mapping[str, Any], evidence: Mapping[str, An
 
 
 def _data(k: Known) -> str | None:
-    if k.cause.signature in DATA_SIGNATURES:
+    if k.cause.signature in DATA_SIGNATURES or k.cause.cls == "HIGH_NULL_RATE":
         return f"suspect: {k.cause.summary[:160]}"
     bad = k.findings(*DATA_RULES)
     if bad:
@@ -137,6 +137,8 @@ def _implementation(k: Known) -> str | None:
         "HARDWARE",
         "DEAD",
         "STOPPED",
+        "WALL_TIME",
+        "CANCELLED",
     ):
         return f"no fault of the code is seen: it ended for another reason ({k.cause.signature})"
     return None

@@ -52,6 +52,8 @@ def _chosen(rows: list[Mapping[str, Any]], record: Mapping[str, Any], most: int)
     if record.get("signature") == "unknown":
         return rows[-most:]
     cause = [row for row in rows if row["text"] == record.get("first_cause")][:1]
+    if not cause:
+        return rows[-most:]
     others = [row for row in rows if row not in cause][: most - len(cause)]
     return [row for row in rows if row in cause or row in others]
 

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 TIMEOUT_S = 600.0
 OUTPUT_CHARS = 4000
+WORDS = 120  #: of the last line that it printed
 
 
 def run_hook(command: str | list[str], run_dir: Path, *, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
@@ -45,3 +47,19 @@ def run_hook(command: str | list[str], run_dir: Path, *, timeout_s: float = TIME
     record["code"] = process.returncode
     record["output"] = output.decode("utf-8", "replace")[-OUTPUT_CHARS:]
     return {**record, "seconds": round(time.monotonic() - begin, 1)}
+
+
+def outcome(record: Mapping[str, Any]) -> str:
+    """What became of it, in a few words, from what `run_hook` returned: its end, and the last line that it printed."""
+    lines = [line.strip() for line in str(record.get("output") or "").splitlines() if line.strip()]
+    last = f": {lines[-1][:WORDS]}" if lines else ""
+    if record.get("timed_out"):
+        return f"ended at its time limit, after {record.get('seconds', 0):g} s{last}"
+    if record.get("code") is None:
+        return f"could not be started{last}"
+    return f"exit code {record['code']}{last}"
+
+
+def failed(record: Mapping[str, Any]) -> bool:
+    """Whether it did not do its work: no start, a time limit, or another exit code than 0."""
+    return bool(record.get("timed_out")) or record.get("code") != 0

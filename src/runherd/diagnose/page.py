@@ -7,10 +7,12 @@ from typing import Any
 
 from runherd.diagnose.checks import NOT_CHECKED
 from runherd.diagnose.evidencelines import evidence_lines, place, shown
+from runherd.diagnose.hook import outcome
 
 CHANGES = 12  #: that are shown; all stand in diagnosis.json
 VALUE_CHARS = 60  #: of a changed value
 NO_FAILURE = ("COMPLETE", "HEALTHY")
+NO_LINES = "Its log holds no line that says more:"
 
 
 def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> str:
@@ -31,7 +33,9 @@ def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> st
     lines += _checks(record)
     if record["class"] not in NO_FAILURE:
         restart = {True: "yes", False: "no", None: "perhaps"}[record.get("restart_can_help")]
-        lines += [f"  do: {record['suggestion'] or 'read the lines above'}", f"  a restart can help: {restart}"]
+        lines += [f"  do: {_advice(record)}", f"  a restart can help: {restart}"]
+    if record.get("hook"):
+        lines.append(f"  hook: {outcome(record['hook'])}")
     return "\n".join(lines)
 
 
@@ -41,7 +45,7 @@ def _cause(record: Mapping[str, Any]) -> Iterator[str]:
     if record["class"] in NO_FAILURE or record["signature"] == "unknown":
         return
     at = next((row for row in record["evidence"] if row["text"] == first), None)
-    if first and (at is not None or first != record["summary"]):
+    if first and (at is not None or first not in record["summary"]):
         yield f"  first cause: {f'{place(at)}: ' if at else ''}{first}"
     exception = record.get("exception")
     if not exception:
@@ -51,6 +55,13 @@ def _cause(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"  raised: {exception['type']}{f': {message}' if message else ''}{rank}"
     if exception.get("file"):
         yield f"  at {shown(exception['file'])}:{exception['line']} in {exception['function']}"
+
+
+def _advice(record: Mapping[str, Any]) -> str:
+    """What to do; it sends nobody to lines that are not there."""
+    if record["suggestion"]:
+        return str(record["suggestion"])
+    return "read the lines above" if record["evidence"] else f"{NO_LINES} find out what ended it."
 
 
 def _changed(record: Mapping[str, Any]) -> Iterator[str]:

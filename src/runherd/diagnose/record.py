@@ -10,11 +10,13 @@ from typing import Any
 from runherd.diagnose import checks, logcurve, ownfiles
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
-from runherd.diagnose.decide import decide
+from runherd.diagnose.decide import LAST_LINES, NO_FAILURE, decide
 from runherd.diagnose.lines import Line, tail
+from runherd.diagnose.losses import from_the_first
 
 CONTEXT_LINES = 5
 EVIDENCE_CHARS = 300
+SILENT = "Its log is empty: start the command by hand and see what it says, or mend where its output goes."
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def of_lines(
 ) -> Diagnosis:
     """Diagnose from the last lines of a log that has been read already; as `diagnose` else."""
     known = ownfiles.catalogue(spec_data)
-    cause = decide(lines, exit_facts, known)
+    cause = from_the_first(decide(lines, exit_facts, known), lines)
     found = dress(cause, lines, log_name, run_id, spec_data, evidence or {})
     return replace(found, warnings=known.faults)
 
@@ -119,6 +121,9 @@ def dress(
             "rank": cause.raised.label or None,
         }
         shown.insert(0, evidence_row(lines[cause.raised.begin], log_name))
+    if not shown and cause.cls not in NO_FAILURE:  # its exit says why; what it did last is worth to see
+        last = [line for line in lines if line.text.strip()][-LAST_LINES:]
+        shown = [evidence_row(line, log_name) for line in last]
     good = evidence.get("last_good")
     known = {**evidence, "curve": evidence.get("curve") or logcurve.points(lines)}
     first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if cause.lines else cause.summary
@@ -132,7 +137,7 @@ def dress(
         exception,
         first,
         checks.answer(cause, spec_data, known),
-        cause.suggestion,
+        cause.suggestion if shown or cause.signature != "unknown" else SILENT,
         {"yes": True, "no": False}.get(cause.restart),
         changes(evidence.get("now") or {}, good) if good else [],
         {key: good.get(key) for key in ("run_id", "ended_at")} if good else None,

@@ -9,29 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from runherd import exitcodes
-from runherd.diagnose.decide import LAST_LINES
-from runherd.diagnose.lines import tail
-from runherd.diagnose.record import evidence_row, of_lines
+from runherd.diagnose.record import of_lines
 from runherd.errors import UserError, fail
 from runherd.files import read_object
 from runherd.history import Attempt, History
 from runherd.lifecycle.diagnosing import command_for, diagnose_attempt, where
+from runherd.lifecycle.ends import advice
 from runherd.lifecycle.frozen import spec_data
+from runherd.lifecycle.judged import NO_FAILURE, as_judged
+from runherd.lifecycle.stopped import stopped_class
 from runherd.supervise.place import Place
 from runherd.words import listing
 
-NO_FAILURE = ("COMPLETE", "HEALTHY", "")
 NEEDED = {"class", "signature", "confidence", "summary", "evidence", "checks", "suggestion"}
-FINDINGS = 5  #: of a validation, that are shown as evidence
-LAST_BYTES = 65_536
-#: What to do where the record, not the log, says why a run did not end well.
-SUGGESTIONS = {
-    "VALIDATION": "Look at the numbers (runherd validate RUN), mend the data, the program or `validate:`, then set TODO.",
-    "NO_RESULT": "Let the program write a whole result to the place that the sentence names, or mend `collect:`; then set TODO.",
-    "UNSETTLED": "Mend `collect:`, `validate:` or the file that the sentence names, then set TODO: nothing is launched anew.",
-    "DRYRUN_FAILED": "Mend what the dry-run failed at (its command: runherd explain RUN), then set TODO.",
-    "CONFIG": "Mend the configuration (runherd explain RUN), then set TODO.",
-}
 
 
 @dataclass(frozen=True)
@@ -65,6 +55,8 @@ def stored(place: Place, attempt: Attempt, h: History) -> dict[str, Any] | None:
     """The content of diagnosis.json, where it is about this attempt and whole; older ones do not name their attempt."""
     kept = read_object(place.layout.record(place.run_id, "diagnosis"))
     if kept is None or not kept.keys() >= NEEDED:
+        return None
+    if stopped_class(attempt) and not kept["evidence"]:  # of a version that told of our stops only what they were for
         return None
     kept = _here(kept, place)
     if "attempt" in kept:
@@ -135,7 +127,7 @@ def _never_launched(place: Place, h: History) -> Told:
     if record["class"] in (*NO_FAILURE, "UNKNOWN"):  # what stopped it knows more than a log does
         record = {
             **record, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": note, "summary": note,
-            "suggestion": SUGGESTIONS.get(cls, "").replace("RUN", shlex.quote(place.run_id)),
+            "suggestion": advice(cls, shlex.quote(place.run_id)).text,
         }  # fmt: skip
     record = {**record, "generation": h.gen, "attempt": None, "step": None, "exit": None}
     code = exitcodes.RUNNING if h.active else exitcodes.OK if h.ended and h.ended.status == "done" else exitcodes.FAILED
@@ -143,38 +135,14 @@ def _never_launched(place: Place, h: History) -> Told:
 
 
 def _as_judged(place: Place, record: dict[str, Any], attempt: Attempt, h: History) -> dict[str, Any]:
-    """Where log and exit tell of no failure, but the run did not end well: what it was judged to be."""
-    is_last = attempt is h.last_attempt
-    if record["class"] not in NO_FAILURE or (is_last and h.ended is not None and h.ended.status == "done"):
-        return record
-    cls = h.ended.cls if is_last and h.ended else (attempt.judged.cls if attempt.judged else "")
-    why = attempt.judged.reason if attempt.judged else ""
-    if is_last and h.ended and not why:
-        why = h.ended.note
-    if not cls:
-        return record
-    evidence, why = _shown(place, cls, attempt, why)
-    return {
-        **record, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": why, "summary": why,
-        "evidence": evidence, "suggestion": SUGGESTIONS.get(cls, "").replace("RUN", shlex.quote(place.run_id)),
-        "restart_can_help": False if cls in SUGGESTIONS else None,
-    }  # fmt: skip
-
-
-def _shown(place: Place, cls: str, attempt: Attempt, why: str) -> tuple[list[dict[str, Any]], str]:
-    """Evidence and first cause of an end that log and exit do not tell: what validation found, else the last lines."""
-    path = place.layout.record(place.run_id, "validation")
-    if cls == "VALIDATION":
-        findings = [f for f in (read_object(path) or {}).get("findings") or () if isinstance(f, dict)]
-        bad = [f for f in findings if f.get("level") in ("FAIL", "CRITICAL")]
-        rows = [{"file": str(path), "line": None, "text": f"{f['level']} {f.get('rule')}: {f.get('message')}"} for f in bad]
-        return rows[:FINDINGS], str(bad[0].get("message")) if bad else why
-    log = place.layout.log(place.run_id, attempt.number)
-    try:
-        lines = [line for line in tail(log, LAST_BYTES) if line.text.strip()]
-    except OSError:
-        return [], why
-    return [evidence_row(line, str(log)) for line in lines[-LAST_LINES:]], why
+    """The record in the words of the attempt's judgement; the last one's is the end's, where it did not end well."""
+    if attempt is h.last_attempt and h.ended is not None:
+        if h.ended.status == "done":
+            return record
+        cls, why = h.ended.cls, attempt.judged.reason if attempt.judged and attempt.judged.cls == h.ended.cls else h.ended.note
+    else:
+        cls, why = (attempt.judged.cls, attempt.judged.reason) if attempt.judged else ("", "")
+    return as_judged(place, record, attempt.number, cls, why)
 
 
 # -- what its record says beside the diagnosis ---------------------------------------------------

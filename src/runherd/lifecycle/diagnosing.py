@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from runherd import heal
 from runherd.files import read_object
 from runherd.history import Attempt
 from runherd.supervise.place import Place
@@ -17,21 +16,27 @@ if TYPE_CHECKING:
 def diagnose_attempt(
     place: Place, attempt: Attempt, data: dict[str, Any], records: dict[str, Any] | None = None
 ) -> tuple[Diagnosis, dict[str, Any]]:
-    """Diagnose an attempt; return what log and exit say, and the content of diagnosis.json.
+    """Diagnose an attempt; return the diagnosis, and the content of diagnosis.json.
 
-    The two differ where we stopped the program ourselves: what for, no log says.
+    Of one that we stopped ourselves it is what it was stopped for, beside what its log says of that.
     `data` is the run's configuration; `records` are its own (validation,
     result), where they are about this attempt. Signatures of the user's that cannot be
     used are told in `warnings`.
     """
     from runherd.diagnose import diagnose
     from runherd.diagnose.ownfiles import with_paths
+    from runherd.lifecycle.stopped import diagnose_stopped, stopped_class
     from runherd.lifecycle.surroundings import around
 
     log = place.layout.log(place.run_id, attempt.number)
     evidence = {**around(place, attempt, data), **(records or {})}
-    found = diagnose(log, exit_facts(attempt), with_paths(data, place.layout.root), run_id=place.run_id, evidence=evidence)
-    return found, {**_told(found.to_json(), attempt), **where(place, attempt)}
+    data = with_paths(data, place.layout.root)
+    cls = stopped_class(attempt)
+    if cls is not None:
+        found = diagnose_stopped(place, attempt, cls, data, evidence)
+    else:
+        found = diagnose(log, exit_facts(attempt), data, run_id=place.run_id, evidence=evidence)
+    return found, {**found.to_json(), **where(place, attempt)}
 
 
 def command_for(run_id: str) -> str:
@@ -68,16 +73,3 @@ def last_step(place: Place, attempt: Attempt) -> str | None:
         if name in names:
             return str(name)
     return None
-
-
-def _told(diagnosis: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
-    """The diagnosis; of an attempt that we stopped ourselves, what it was stopped for, which no log says."""
-    cause = attempt.stopping.cause if attempt.stopping else ""
-    cls = heal.RESUMABLE_STOPS.get(cause) or (heal.FINAL_STOPS[cause][1] if cause in heal.FINAL_STOPS else None)
-    if cls is None or attempt.stopping is None:
-        return diagnosis
-    why = attempt.stopping.detail.removeprefix(f"{cause.upper()}: ") or cause.replace("_", " ")
-    return {
-        **diagnosis, "class": cls, "signature": cls.lower(), "confidence": 1.0, "first_cause": why,
-        "summary": f"stopped by runherd: {why}", "restart_can_help": cause in heal.RESUMABLE_STOPS,
-    }  # fmt: skip

@@ -12,6 +12,7 @@ from runherd.lifecycle import records
 from runherd.lifecycle.diagnosing import command_for, diagnose_attempt, last_step
 from runherd.lifecycle.finish import end
 from runherd.lifecycle.frozen import operational, spec_data
+from runherd.lifecycle.judged import as_judged
 from runherd.lognote import note_action
 from runherd.supervise.place import Place
 
@@ -41,6 +42,8 @@ def settle(place: Place, number: int) -> None:
     decision = heal.after_exit(
         exit_, failure, past, heal.Bounds.from_config(data.get("heal") or {}), operational(data)
     )
+    if failure is not None or isinstance(decision, heal.Resume) or decision.status == "blocked":
+        _keep_as_judged(place, number, decision)
     if isinstance(decision, heal.Resume):
         _record_resume(place, h, attempt, decision)
         return
@@ -50,9 +53,9 @@ def settle(place: Place, number: int) -> None:
     if decision.status == "done":
         end_done(place, attempt, data, collected, decision.why)
     else:
-        _call_hook(place, data)
+        note = "; ".join(filter(None, [_blocked_note(place, decision), _call_hook(place, data, number)]))
         signature = failure.signature if failure else decision.cls.lower()
-        end(place, decision.status, decision.cls, _blocked_note(place, decision), signature=signature)
+        end(place, decision.status, decision.cls, note, signature=signature)
 
 
 def _exit(attempt: Attempt, collected: Any, place: Place) -> heal.Exit:
@@ -85,7 +88,7 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     write_json(place.layout.record(place.run_id, "diagnosis"), record)
     by_scheduler = found.cls == "STOPPED" and bool(found.restart_can_help)
     if exit_.code and (found.cls == "DEAD" or by_scheduler):  # of a child: the code is only what its parent made of it
-        return heal.Failure("KILLED", found.signature, found.summary, found.restart_can_help is not False)
+        return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
     if exit_.code and found.cls == "STOPPED":
         return heal.Failure("STOPPED", found.signature, found.summary, restart_can_help=False)
     crashed = found.cls == "DEAD" and exit_.signal not in (None, "SIGKILL", *heal.PERSON_SIGNALS)
@@ -94,16 +97,31 @@ def _diagnose(place: Place, attempt: Attempt, data: dict[str, Any], exit_: heal.
     return heal.Failure(found.cls, found.signature, found.summary, found.restart_can_help is not False)
 
 
-def _call_hook(place: Place, data: dict[str, Any]) -> None:
-    """The user's own command after a run that did not end well; its outcome stands in diagnosis.json."""
+def _keep_as_judged(place: Place, number: int, decision: heal.End | heal.Resume) -> None:
+    """Let diagnosis.json name the class that ledger and note name."""
+    path = place.layout.record(place.run_id, "diagnosis")
+    record = read_object(path)
+    if record is not None and record.get("attempt") == number:
+        why = decision.reason if isinstance(decision, heal.Resume) else decision.why
+        write_json(path, as_judged(place, record, number, decision.cls, why))
+
+
+def _call_hook(place: Place, data: dict[str, Any], number: int) -> str:
+    """The user's own command after a run that did not end well; its outcome stands in diagnosis.json.
+
+    Returns what the row should say of it: nothing where it did its work.
+    """
     section = data.get("diagnose") or {}
     path = place.layout.record(place.run_id, "diagnosis")
     diagnosis = read_object(path)
-    if section.get("hook") and diagnosis is not None:
-        from runherd.diagnose.hook import TIMEOUT_S, run_hook
+    if not section.get("hook") or diagnosis is None or diagnosis.get("attempt") != number:
+        return ""
+    from runherd.diagnose.hook import TIMEOUT_S, failed, outcome, run_hook
 
-        timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
-        write_json(path, {**diagnosis, "hook": run_hook(section["hook"], place.dir, timeout_s=timeout_s)})
+    timeout_s = float(section.get("hook_timeout_s") or TIMEOUT_S)
+    done = run_hook(section["hook"], place.dir, timeout_s=timeout_s)
+    write_json(path, {**diagnosis, "hook": done})
+    return f"diagnose.hook: {outcome(done)}" if failed(done) else ""
 
 
 def _record_resume(place: Place, h: History, attempt: Attempt, decision: heal.Resume) -> None:
