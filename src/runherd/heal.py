@@ -167,7 +167,8 @@ def _bounded(
         return End("blocked", cls, f"{summary}; {counted(len(failures), 'restart')} already")
     if cls == "PROXY_DOWN" and (other := _other_model(operational)):
         return End("blocked", cls, f"{summary}; {other}")
-    return Resume(cls.lower(), cls, signature, _delay(cls, bounds), _change(cls, operational))
+    killed = cls == "STOPPED" or signature in ("killed", "sigkill")
+    return Resume("killed" if killed else cls.lower(), cls, signature, _delay(cls, bounds), _change(cls, operational))
 
 
 def _other_model(operational: Mapping[str, Any]) -> str | None:
