@@ -113,6 +113,13 @@ def test_one_id_twice(tmp_path: Path, two_files: bool) -> None:
     assert "the first is " in str(problem.allowed) and files[0] in str(problem.allowed)
 
 
+def test_of_one_id_in_two_files_the_first_counts(tmp_path: Path) -> None:
+    """A file of `--signatures` goes before the project's, of which it may be a changed copy: no warning for that."""
+    mine, own = written(tmp_path, row(**{"class": "DEAD"}), name="a.yaml"), written(tmp_path, row(), name="b.yaml")
+    known = ownfiles.catalogue(settings(mine, own))
+    assert [s.cls for s in known.signatures if s.id == "licence"] == ["DEAD"] and known.faults == ()
+
+
 def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
     """As by `--signatures` and by the project."""
     path = written(tmp_path, row())

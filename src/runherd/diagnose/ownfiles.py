@@ -48,11 +48,12 @@ def root_above(run_dir: str) -> str:
 
 def check(files: list[str]) -> list[Problem]:
     """Everything that is wrong with these files, also that two of them use one id."""
-    return list(_read(tuple(files), tuple(stamp(name) for name in files))[1])
+    _, problems, doubles = _read(tuple(files), tuple(stamp(name) for name in files))
+    return [*problems, *doubles]
 
 
 def catalogue(data: Mapping[str, Any]) -> Catalogue:
-    """The catalogue that ships, a project's own causes before it; of one id the project's.
+    """The catalogue that ships, a project's own causes before it; of one id the first counts.
 
     Never raises: a file that cannot be used is left out, and `Catalogue.unread` says why.
     """
@@ -60,7 +61,7 @@ def catalogue(data: Mapping[str, Any]) -> Catalogue:
     shipped = catalogues.load()
     if not files:
         return shipped
-    rows, problems = _read(tuple(files), tuple(stamp(name) for name in files))
+    rows, problems, _ = _read(tuple(files), tuple(stamp(name) for name in files))
     own = catalogues.from_json(rows, own=True)
     ids = {s.id for s in own}
     rest: list[Signature] = [s for s in shipped.signatures if s.id not in ids]
@@ -90,12 +91,18 @@ def stamp(name: str) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def _read(files: tuple[str, ...], _stamps: tuple[Any, ...]) -> tuple[list[Mapping[str, Any]], tuple[Problem, ...]]:
-    """The rows of all files that can be used, and the problems of the others; read again when one has changed."""
+def _read(
+    files: tuple[str, ...], _stamps: tuple[Any, ...]
+) -> tuple[list[Mapping[str, Any]], tuple[Problem, ...], tuple[Problem, ...]]:
+    """The rows of all files that can be used, the problems of the others, and ids that two files use.
+
+    Read again when a file has changed.
+    """
     from runherd.diagnose.source import read_source
 
     rows: list[Mapping[str, Any]] = []
     problems: list[Problem] = []
+    doubles: list[Problem] = []
     seen: dict[str, str] = {}
     for name in dict.fromkeys(files):
         try:
@@ -109,8 +116,8 @@ def _read(files: tuple[str, ...], _stamps: tuple[Any, ...]) -> tuple[list[Mappin
                 rows.append(row)
             else:
                 allowed = f"an id of its own; the first is in {first}"
-                problems.append(Problem("two signatures have one id", name, str(row["id"]), allowed, "rename one of them"))
-    return rows, tuple(problems)
+                doubles.append(Problem("two signatures have one id", name, str(row["id"]), allowed, "rename one of them"))
+    return rows, tuple(problems), tuple(doubles)
 
 
 def _sentences(problems: tuple[Problem, ...]) -> tuple[str, ...]:
