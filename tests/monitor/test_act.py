@@ -16,7 +16,7 @@ import pytest
 from foreignprogram import PROGRAM, Foreign, is_of, words_of
 
 from runherd import heal, processes
-from runherd.monitor import actions
+from runherd.monitor import stopstart
 from runherd.monitor.act import Asked, Do, Known, Nothing, Refuse, decide
 from runherd.monitor.classify import ACTIONS, Judgement
 
@@ -276,7 +276,7 @@ def test_the_word_in_a_log_without_append(foreign: Foreign) -> None:
 
 def test_a_process_that_does_not_end_is_told(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even gone by SIGKILL (as in an uninterruptible wait; here nothing is sent): no "stopped", nothing is started."""
-    monkeypatch.setattr(actions, "GRACE_S", 0.1)
+    monkeypatch.setattr(stopstart, "GRACE_S", 0.1)
     monkeypatch.setattr(processes, "send", lambda *_: False)
     process = foreign.start()
     for after in (0, 1300, 30):
@@ -286,7 +286,7 @@ def test_a_process_that_does_not_end_is_told(foreign: Foreign, monkeypatch: pyte
 
 def test_a_program_that_does_not_hear_is_killed(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGTERM is not heeded: SIGKILL after the grace, children too."""
-    monkeypatch.setattr(actions, "GRACE_S", 0.2)
+    monkeypatch.setattr(stopstart, "GRACE_S", 0.2)
     child = "subprocess.Popen([sys.executable, *sys.argv, 'child'])"
     deaf = PROGRAM.replace("import sys", "import signal, subprocess, sys").replace(
         "print(", f"signal.signal(15, signal.SIG_IGN)\nif 'child' not in sys.argv: {child}\nprint(", 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import time
 import uuid
 from dataclasses import dataclass, replace
@@ -13,18 +12,17 @@ from typing import Any
 
 from runherd import cluster, exitcodes, heal, ledger, locks, processes
 from runherd.lognote import note_action
-from runherd.monitor import act, lastwords, pipes, process, starters, usage, written
+from runherd.monitor import act, lastwords, pipes, process, starters, stopstart, usage, written
 from runherd.monitor import memory as memories
 from runherd.monitor.classify import Judgement
 from runherd.monitor.evidence import Evidence
 from runherd.monitor.observe import Target
-from runherd.processes import Identity, Life
+from runherd.processes import Life
 from runherd.words import ago
 
-GRACE_S = 30.0  #: for a checkpoint, between SIGTERM and SIGKILL
 SHOWN_S = 10.0  #: for a new supervisor to write down what it does
 NEAR_END = 1 << 20  #: bytes of a log, in which a line is looked for after the program's last words
-START_S = 2.0  #: for a restarted program to open its log
+LAST_S = 2.0  #: for what ends with the process: a `tee`, a script
 
 
 @dataclass(frozen=True)
@@ -157,9 +155,9 @@ def _stop(target: Target, memory: dict[str, Any], why: str, now: float) -> tuple
     line = note_action(log, f"stopping process {target.pid}: {why}")
     who = processes.identify(target.pid)
     behind = pipes.writers({target.pid, *(p.pid for p in processes.tree("", [target.pid]))}, log)
-    _end(target.pid, str((memory.get("program") or {}).get("token") or ""))
+    stopstart.end(target.pid, str((memory.get("program") or {}).get("token") or ""))
     for reader in behind:
-        processes.wait_gone(reader, START_S)  # it writes down the last words and ends
+        processes.wait_gone(reader, LAST_S)  # it writes down the last words and ends
     if who is not None and processes.life(who) is Life.ALIVE:
         return f"process {target.pid} does not end, not even by SIGKILL: {why}", False
     said = f"stopped process {target.pid}: {why}"
@@ -225,24 +223,6 @@ def _still(target: Target, memory: dict[str, Any], now: float) -> tuple[str | No
     return None, f"{files}; {cpu}"
 
 
-def _end(pid: int, token: str) -> None:
-    """End a process and what is below it: SIGTERM, a grace for its checkpoint, SIGKILL.
-
-    `token` is that of a restart of ours, by which also what has left its tree is found; else empty.
-    """
-    root = processes.identify(pid)
-    members = [*([root] if root else []), *processes.tree(token, [pid])]
-    for who in members:
-        processes.send(who, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE_S
-    for who in members:
-        processes.wait_gone(who, max(0.0, deadline - time.monotonic()))
-    for who in {*members, *(processes.tree(token) if token else ())}:
-        if processes.life(who) is Life.ALIVE:
-            processes.send(who, signal.SIGKILL)
-            processes.wait_gone(who, 1.0)
-
-
 def _start_when_due(
     target: Target, memory: dict[str, Any], pending: dict[str, Any], restart: str, now: float
 ) -> Acted:
@@ -260,7 +240,7 @@ def _start_when_due(
         return Acted(f"not started again: {act.started_by(starter)}", exitcodes.NEEDS_PERSON)
     token = uuid.uuid4().hex
     note_action(target.logs[0], f"starting again ({pending['reason']}): {restart}")
-    who = _settled(token, _spawn(restart, target.logs[0], token), target.logs[0])
+    who = stopstart.settled(token, stopstart.spawn(restart, target.logs[0], token), target.logs[0])
     memory["program"] = {"given": memory.get("given"), "token": token, "identity": who.to_json() if who else None}
     said = f"started again ({pending['reason']}) as process {who.pid}" if who else "started again; it has ended already"
     return Acted(f"{said}: {shlex.quote(restart)}", exitcodes.RUNNING)
@@ -268,44 +248,7 @@ def _start_when_due(
 
 def _outlives(memory: dict[str, Any], pid: int | None) -> str | None:
     """Who started the process before and goes on living, some time after it; an end of its own may take a moment."""
-    deadline = time.monotonic() + START_S
+    deadline = time.monotonic() + LAST_S
     while (starter := starters.alive(memory, pid)) is not None and time.monotonic() < deadline:
         time.sleep(0.02)
     return starter
-
-
-def _spawn(command: str, log: str, token: str) -> int:
-    """Start a command by the shell in a session of its own, its words appended to `log`; returns its pid."""
-    fd = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        return os.posix_spawn(
-            "/bin/sh", ["/bin/sh", "-c", command], {**os.environ, processes.TOKEN_VARIABLE: token}, setsid=True,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, fd, 1), (os.POSIX_SPAWN_DUP2, fd, 2),
-            ],
-        )  # fmt: skip
-    finally:
-        os.close(fd)
-
-
-def _settled(token: str, pid: int, log: str) -> Identity | None:
-    """The process of a restart: of those that carry its token one that writes the log and is no shell, else the shell.
-
-    One that has left the shell's session, as a helper in the background does, comes after those in it.
-    """
-    deadline = time.monotonic() + START_S
-    while True:
-        members = processes.tree(token)
-        writing = sorted((m for m in members if process.writes(m.pid, log)), key=lambda m: m.sid != pid)
-        programs = [m for m in writing if not _is_shell(m.pid)]
-        if (programs and programs[0].sid == pid) or time.monotonic() > deadline or not members:
-            return next(iter(programs or writing or members), None)
-        time.sleep(0.02)
-
-
-def _is_shell(pid: int) -> bool:
-    try:
-        return os.path.samefile(f"/proc/{pid}/exe", "/bin/sh")
-    except OSError:
-        return False
