@@ -145,10 +145,14 @@ def test_a_run_by_its_folder(project: Live, diagnose: Command) -> None:
 
 
 def test_without_a_name_all_that_ended_badly_are_told(project: Live, diagnose: Command) -> None:
-    """A person in the morning types no ids: every run that has not ended well, and none that is done or at work."""
+    """A person in the morning types no ids: one line for every run that has not ended well, then the page of each."""
     code, said, _ = diagnose()
-    told = [page.partition(":")[0] for page in said.split("\n\n")]
+    overview, *pages = said.split("\n\n")
+    told = [page.partition(":")[0] for page in pages]
     assert code == 5 and set(told) - {"stopped"} == {"again", "asks", "bug", "empty", "few", "two steps"}
+    assert [line.partition(":")[0] for line in overview.splitlines()] == told and max(map(len, overview.splitlines())) <= 160
+    assert re.search(r"^bug: CODE_BUG: KeyError: 'no such column' at ", overview, re.MULTILINE)
+    assert "not checked" not in said and "    implementation: suspect: " in said and "not checked" in diagnose("bug")[1]
     code, said, _ = diagnose("--json")
     assert [json.loads(line)["run_id"] for line in said.splitlines()] == told
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from runherd import exitcodes
 from runherd.diagnose import logsource
+from runherd.diagnose.evidencelines import cut
 from runherd.diagnose.lines import Line
 from runherd.diagnose.logsource import STDIN
-from runherd.diagnose.page import page
+from runherd.diagnose.page import headline, page
 from runherd.diagnose.record import Diagnosis, of_lines
 from runherd.errors import UserError, fail
 from runherd.files import decode_id
@@ -69,8 +70,11 @@ def _refuse_wrong(files: list[str]) -> None:
 
 
 def _say_all(told: list[Told], args: argparse.Namespace) -> int:
+    of_all = not args.what
+    if of_all and not args.json and len(told) > 1:
+        _print("\n".join(cut(headline(one.record)) for one in told) + "\n")
     for i, one in enumerate(told):
-        _say(one, args.json, several=len(told) > 1 or not args.what, first=i == 0)
+        _say(one, args.json, several=len(told) > 1 or of_all, first=i == 0, brief=of_all)
     return max(one.code for one in told)
 
 
@@ -102,11 +106,15 @@ def _own(place: Place, args: argparse.Namespace) -> Told:
     return tell(place, args.attempt, args.signatures)
 
 
-def _say(told: Told, as_json: bool, *, several: bool, first: bool) -> None:
+def _say(told: Told, as_json: bool, *, several: bool, first: bool, brief: bool) -> None:
     if as_json:
         text = json.dumps(told.record, ensure_ascii=False, indent=None if several else 1)
     else:
-        text = ("" if first else "\n") + page(told.record, told.about)
+        text = ("" if first else "\n") + page(told.record, told.about, brief=brief)
+    _print(text)
+
+
+def _print(text: str) -> None:
     print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 

@@ -20,7 +20,13 @@ def evidence_lines(record: Mapping[str, Any], most: int | None = None, width: in
     if most is not None and len(rows) > most:
         rows = _chosen(rows, record, most)
     said = [f"{place(row)}: {row['text']}" for row in rows]
-    return [text if width is None or len(text) <= width else f"{text[: width - 1]}…" for text in said]
+    return said if width is None else [cut(text, width) for text in said]
+
+
+def cut(text: str, width: int | None = None) -> str:
+    """A text in one line, as wide as the terminal or `width`."""
+    width, text = width or _width(), " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def few(record: Mapping[str, Any], indent: int = 0) -> list[str]:

@@ -15,8 +15,11 @@ NO_FAILURE = ("COMPLETE", "HEALTHY")
 NO_LINES = "Its log holds no line that says more:"
 
 
-def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the text of one diagnosis.json; `about` are more lines for its head, as (label, sentence)."""
+def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = (), *, brief: bool = False) -> str:
+    """Return the text of one diagnosis.json; `about` are more lines for its head, as (label, sentence).
+
+    `brief`: one of many pages, without the names of the checks that nothing is known about.
+    """
     sure = f"{record['confidence'] * 100:.0f} %"
     lines = [
         f"{record.get('run_id') or 'run'}: {record['class']} ({record['signature']}, {sure} sure)",
@@ -30,13 +33,18 @@ def page(record: Mapping[str, Any], about: Sequence[tuple[str, str]] = ()) -> st
         lines += [f"    {row}" for row in evidence_lines(record)]
     if record["class"] not in NO_FAILURE:
         lines += _changed(record)
-    lines += _checks(record)
+    lines += _checks(record, brief)
     if record["class"] not in NO_FAILURE:
         restart = {True: "yes", False: "no", None: "perhaps"}[record.get("restart_can_help")]
         lines += [f"  do: {_advice(record)}", f"  a restart can help: {restart}"]
     if record.get("hook"):
         lines.append(f"  hook: {outcome(record['hook'])}")
     return "\n".join(lines)
+
+
+def headline(record: Mapping[str, Any]) -> str:
+    """One line for a list of runs: which, what kind of end, and why."""
+    return f"{record.get('run_id') or 'run'}: {record['class']}: {record['summary']}"
 
 
 def _cause(record: Mapping[str, Any]) -> Iterator[str]:
@@ -78,12 +86,14 @@ def _changed(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"    and {len(changed) - CHANGES} more (--json)"
 
 
-def _checks(record: Mapping[str, Any]) -> Iterator[str]:
+def _checks(record: Mapping[str, Any], brief: bool) -> Iterator[str]:
     """The ten checks: those with an answer one by one, the others by name."""
     open_ones = [row["check"] for row in record["checks"] if row["answer"] == NOT_CHECKED]
+    if brief and len(open_ones) == len(record["checks"]):
+        return
     yield "  checks:"
     yield from (f"    {row['check']}: {row['answer']}" for row in record["checks"] if row["check"] not in open_ones)
-    if open_ones:
+    if open_ones and not brief:
         yield f"    {NOT_CHECKED} (no evidence): {', '.join(open_ones)}"
 
 

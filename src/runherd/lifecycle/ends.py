@@ -40,7 +40,7 @@ ENDS = {
     "DRYRUN_FAILED": Advice("Mend what the dry-run failed at (its command: runherd explain RUN), then set TODO.", False),
     "CONFIG": Advice("Mend the configuration (runherd explain RUN), then set TODO.", False),
     "NEED_FAILED": Advice("See to the run that it needs and set that one's row to TODO: this one follows by itself.", False),
-    "WAITING": Advice(""),
+    "WAITING": Advice("Wait for its launch, or see what it waits for (runherd status RUN)."),
 }  # fmt: skip
 #: Classes that a log may tell too, where a stop of ours has it and the log says nothing that can be acted upon.
 STOPPED_FOR = {
