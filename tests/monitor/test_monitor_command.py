@@ -410,3 +410,76 @@ def test_a_result_that_is_not_json_yet(
     path.write_text(text)
     assert main([str(path), "--pid", str(sleeper.pid)]) == 0
     assert (f"sign:    {path} is not whole JSON yet" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("hf 'ü'.log", "step 3/9\n", "3/9 (33.3%)"),
+        ("train.OUT", "step 3/9\n", "3/9 (33.3%)"),
+        ("hf.txt", '{"loss": 0.5, "step": 3}\n', "Log:"),
+        ("nohup", "[INFO] step 3/9\n", "3/9 (33.3%)"),
+        ("nohup", "[2026-11-29 10:00:00] step 3/9\n", "3/9 (33.3%)"),
+        ("preds", '{"per_item": [{"id": 1, "response": "A"}]}', "1 item"),
+        ("preds", '[{"id": 1, "response": "A"}]', "1 item"),
+        ("preds", ' [\n {"id": 1, "response": "A"}]', "1 item"),
+    ],
+)
+def test_a_file_that_is_named_without_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str) -> None:
+    """`runherd monitor hf.log`: a log is read as one, and a result that is called like nothing as what it holds."""
+    path = tmp_path / name
+    path.write_text(text)
+    assert main([str(path)]) == 0
+    out = capsys.readouterr().out
+    assert said in out and "not whole JSON" not in out and ("Log:" in out) == (not name.startswith("preds"))
+
+
+def test_a_folder_is_no_second_run(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder beside a log (a checkpoint's, perhaps): told what it is not, and what to say instead."""
+    assert main([str(files[1].parent), "--log", str(files[1])]) == 2
+    said = capsys.readouterr()
+    assert not said.out and "this is a folder, but not one of a run" in said.err and "--checkpoint" in said.err
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+@pytest.mark.parametrize(
+    ("ids", "expected", "said"),
+    [
+        (range(12), 10, "the result holds 12 items, 10 are expected"),
+        ([i % 5 for i in range(10)], 10, "5 of 10 items have an id that an earlier one has"),
+        ([*range(3000), *range(3)], 3003, "3 of 3003 items have an id that an earlier one has"),
+        (range(10), 10, None),
+    ],
+)
+def test_a_result_with_too_many_items(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, ids: list[int], expected: int, said: str | None
+) -> None:
+    """More items than expected, or items with one id, are complete, but not without a sign."""
+    path = tmp_path / f"X{suffix}"
+    items = [json.dumps({"id": i, "response": "ABCD"[n % 4], "correct": True}) for n, i in enumerate(ids)]
+    path.write_text("\n".join(items) + "\n" if suffix == ".jsonl" else f"[{','.join(items)}]")
+    for _ in range(2):
+        assert main([str(path), "--expected", str(expected)]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("[Monitor] COMPLETE") and ("sign:" in out) == (said is not None) and (said or "") in out
+
+
+def test_ids_of_lines_that_came_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines that repeat what an earlier look counted; the same id of another task is another item."""
+    path = tmp_path / "X.jsonl"
+    path.write_text('{"id": 1, "response": "A"}\n{"id": 1, "task_type": "b", "response": "B"}\n')
+    main([str(path)])
+    assert "sign:" not in capsys.readouterr().out
+    with path.open("a") as f:
+        f.write('{"id": 1, "response": "A"}\n')
+    main([str(path)])
+    assert "1 of 3 items have an id" in capsys.readouterr().out
+
+
+def test_why_says_more_than_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """UNKNOWN asks a person, at the first look if the next one says the same; no line repeats the headline."""
+    assert main(["--log", str(tmp_path / "nope.log")]) == 5
+    head, *rest = capsys.readouterr().out.splitlines()
+    assert "  action:  a person must look, if the next look says the same" in rest
+    whys = [line.removeprefix("  why:     ") for line in rest if line.startswith("  why:")]
+    assert whys == ["process unknown (no process id is known)"] and not any(why in head for why in whys)

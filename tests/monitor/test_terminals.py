@@ -155,3 +155,10 @@ def test_a_program_that_ended_below_its_shell(terminal: Terminal) -> None:
     terminal.start("exp", FAILS)
     said = terminal.until("exp", lambda out: "CODE_BUG" in out)
     assert "ValueError" in said and "only a shell is left" in said
+
+
+def test_an_idle_shell_is_no_dead_run(terminal: Terminal) -> None:
+    """A terminal in which nothing was counted and only its shell is left: nobody knows whether anything ran in it."""
+    terminal.start("exp", "pass")
+    said = terminal.until("exp", lambda out: "only a shell is left" in out)
+    assert said.startswith("[Monitor] UNKNOWN") and "nothing tells whether it had finished" in said

@@ -55,7 +55,7 @@ def test_the_writer_that_an_earlier_look_saw(foreign: Foreign, then: str, state:
     assert (one[0], two[0]) == (code, code)
     assert one[1].startswith(f"[Monitor] {state}") and two[1].startswith(f"[Monitor] {state}")
     assert f"process {work.process.pid} (" in two[1] and "which wrote the log, has ended" in two[1]
-    assert "look again" in one[1] and "look again" not in two[1]
+    assert "the next look" in one[1] and "the next look" not in two[1]
 
 
 def test_the_writer_is_named(foreign: Foreign) -> None:

@@ -47,6 +47,7 @@ class Result:
     placeholder: str = ""  #: the most frequent of them
     skipped: int = 0  #: items that say so of themselves
     bare: int = 0  #: nulls that tell no reason; in a file that is filled item by item they are not done yet
+    again: int = 0  #: items with an id that an earlier one has, so far as is known
 
     @property
     def accuracy(self) -> float | None:

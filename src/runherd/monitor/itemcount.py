@@ -7,6 +7,7 @@ and goes on with what is new.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -15,6 +16,7 @@ from runherd.monitor.evidence import Result
 
 CHUNK = 5000  #: items that are looked at together
 ANSWERS = 200  #: distinct answers that are kept; the rarest go first
+IDS = 2000  #: ids that are kept, the first ones; later items are compared with these
 TEXT = 80  #: of an answer, so much is compared
 #: An answer without one of these words is no placeholder; with one, `validate.tally` knows.
 SUSPECT = (
@@ -27,21 +29,23 @@ _NOTHING = re.compile(r"[\s\[(<{*\"']*(?:n/?a|none|null|nan|unk|empty|pad|-|\?)?
 def empty() -> dict[str, Any]:
     """Return the count of no items."""
     numbers = dict.fromkeys(("items", "correct", "judged", "nulls", "bare", "with_response", "skipped"), 0)
-    return {**numbers, "reasons": {}, "answers": {}, "placeholders": {}}
+    return {**numbers, "reasons": {}, "answers": {}, "placeholders": {}, "ids": [], "again": 0}
 
 
 def add(counted: dict[str, Any], items: Iterable[Any]) -> None:
     """Count further items."""
-    rest = iter(items)
+    rest, ids = iter(items), set(counted.get("ids", ()))
     while chunk := list(islice(rest, CHUNK)):
         answers: dict[str, int] = {}
         for item in chunk:
             _one(counted, item, answers)
+            _again(counted, item, ids)
         _more(counted["placeholders"], _placeholders(answers))
         _more(counted["answers"], answers)
         if len(counted["answers"]) > ANSWERS:
             most = sorted(counted["answers"].items(), key=lambda pair: -pair[1])[: ANSWERS // 2]
             counted["answers"] = dict(most)
+    counted["ids"] = sorted(ids)
 
 
 def _one(counted: dict[str, Any], item: Any, answers: dict[str, int]) -> None:
@@ -63,6 +67,18 @@ def _one(counted: dict[str, Any], item: Any, answers: dict[str, int]) -> None:
             counted["reasons"][reason] = counted["reasons"].get(reason, 0) + 1
     elif isinstance(response, str):
         answers[response[:TEXT]] = answers.get(response[:TEXT], 0) + 1
+
+
+def _again(counted: dict[str, Any], item: Any, ids: set[int]) -> None:
+    """Count an item whose id an earlier one has; what makes an item one is as in `validate.tally`."""
+    if not isinstance(item, dict) or item.get("id") is None:
+        return
+    name = repr((item["id"], item.get("task_type"), item.get("group"))).encode("utf-8", "replace")
+    key = zlib.crc32(name) << 32 | zlib.crc32(name[::-1])
+    if key in ids:
+        counted["again"] = counted.get("again", 0) + 1
+    elif len(ids) < IDS:
+        ids.add(key)
 
 
 def _more(total: dict[str, int], new: Mapping[str, int]) -> None:
@@ -92,5 +108,5 @@ def result(counted: Mapping[str, Any], *, whole: bool, complete: bool | None) ->
         counted["items"], counted["correct"], counted["judged"], counted["nulls"] if has_responses else 0,
         dict(counted["reasons"]) if has_responses else {}, (top[0], top[1]) if top else None, whole, complete,
         sum(placeholders.values()), max(placeholders, key=lambda t: placeholders[t], default=""), counted["skipped"],
-        counted.get("bare", 0) if has_responses else 0,
+        counted.get("bare", 0) if has_responses else 0, counted.get("again", 0),
     )  # fmt: skip

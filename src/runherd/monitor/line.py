@@ -84,9 +84,16 @@ def sign_lines(signs: Mapping[str, str]) -> list[str]:
     return [f"  sign:    {sentence}" for sentence in signs.values()]
 
 
+#: What a reader is told of an action whose name says too little.
+SAID = {"ask": "a person must look", "look_again": "none yet: the next look decides"}
+
+
 def explained(judgement: Judgement) -> list[str]:
     """Return the lines that follow when a run is not healthy: why, what next, what would change it."""
-    lines = [f"  why:     {line}" for line in judgement.evidence]
-    lines.append(f"  action:  {judgement.action.replace('_', ' ')}")
+    action = SAID.get(judgement.action, judgement.action.replace("_", " "))
+    if judgement.state == "UNKNOWN" and judgement.action == "look_again":
+        action = "a person must look, if the next look says the same"
+    lines = [f"  why:     {line}" for line in judgement.evidence if line not in judgement.sentence]
+    lines.append(f"  action:  {action}")
     lines.append(f"  changes: {judgement.what_would_change_it}")
     return lines

@@ -42,6 +42,8 @@ def signs(
         "CHECKPOINT": f"the checkpoint {'; the checkpoint '.join(f'{p} is not there' for p in e.absent)}" if e.absent else None,
         "RESULT": f"{listing(e.broken)} {'is' if len(e.broken) == 1 else 'are'} not whole JSON yet" if e.broken else None,
         "COUNT": e.disagreement,
+        "MORE": _more(e),
+        "AGAIN": f"{e.result.again} of {e.result.items} items have an id that an earlier one has" if e.result and e.result.again else None,
         "SAME_ANSWER": _same_answer(e),
         "PLACEHOLDERS": _placeholders(e),
         "SKIPPED": _skipped(e),
@@ -78,6 +80,12 @@ def declared_schedule(lr: Mapping[str, Any], params: Mapping[str, Any]) -> dict[
         if out.get(key) is None:
             out[key] = next((params[n] for n in names if isinstance(params.get(n), int | float)), None)
     return out
+
+
+def _more(e: Evidence) -> str | None:
+    if e.result is None or e.expected is None or e.result.items <= e.expected:
+        return None
+    return f"the result holds {e.result.items} items, {e.expected} are expected"
 
 
 def _same_answer(e: Evidence) -> str | None:

@@ -13,9 +13,16 @@ from runherd.monitor import memory as memories
 from runherd.monitor import progressfiles
 from runherd.monitor.observe import Target, limits_of
 from runherd.monitor.settings import of_project
+from runherd.words import listing
 
 #: Options that say of a run that is not ours what the record of one of ours tells by itself.
 NOT_OF_OURS = ("checkpoint", "expected", "gpu", "stale", "pid_start", "restart")
+
+#: Of which a run's folder has one at least.
+OF_A_RUN = ("spec.json", "events.jsonl", "attempts")
+BEGIN = 256  #: bytes of a file, to tell JSON from a log
+JSON = (".json", ".jsonl", ".ndjson")
+LOGS = (".log", ".out", ".err", ".txt")
 
 
 def targets(args: argparse.Namespace) -> list[tuple[Target, str]]:
@@ -56,7 +63,7 @@ def _is_file_name(what: str) -> bool:
     return (
         os.path.isfile(what)
         or progressfiles.is_progress_file(os.path.basename(what))
-        or what.endswith((".json", ".jsonl", ".ndjson"))
+        or what.endswith((*JSON, *LOGS))
     )
 
 
@@ -67,6 +74,9 @@ def _own(root: str, name: str) -> tuple[Target, str]:
     if folder is None:
         from runherd.errors import fail
 
+        if os.path.isdir(name):
+            hint = "name its result file, its log with --log; a folder that it saves to with --checkpoint"
+            raise fail("this is a folder, but not one of a run", value=name, allowed=f"one with {listing(OF_A_RUN)}", hint=hint)
         raise fail("no such run, run folder or result file", value=name, allowed=f"a run under {root}/runs")
     return own.target(folder), os.path.join(folder, "monitor.json")
 
@@ -76,7 +86,7 @@ def _folder(root: str, name: str) -> str | None:
     from runherd.files import encode_id
 
     for folder in (os.path.join(root, "runs", encode_id(name)), name):
-        if os.path.isdir(folder):
+        if _is_run(folder):
             return folder
     from pathlib import Path
 
@@ -86,13 +96,32 @@ def _folder(root: str, name: str) -> str | None:
     return str(elsewhere) if elsewhere.is_dir() else None
 
 
+def _is_run(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, name)) for name in OF_A_RUN)
+
+
+def _is_log(path: str) -> bool:
+    """Whether a file that was named without an option is a log: by its name, else as it does not begin like JSON."""
+    name = path.lower()
+    if name.endswith(JSON) or progressfiles.is_progress_file(os.path.basename(path)):
+        return False
+    if name.endswith(LOGS) or not os.path.isfile(path):
+        return True
+    try:
+        with open(path, "rb") as f:
+            begin = f.read(BEGIN).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except OSError:
+        return False
+    return bool(begin) and not (begin[:1] == b"{" or (begin[:1] == b"[" and begin[1:].lstrip()[:1] in (b"{", b"[", b'"', b"]", b"")))
+
+
 def _foreign(args: argparse.Namespace, files: list[str]) -> tuple[Target, str]:
     """A run that we did not launch: its files, and a process id if somebody knows it."""
-    logs = list(args.log)
+    logs = [*args.log, *(f for f in files if _is_log(f) and f not in args.log)]
     results = []
     growing = tuple(os.path.abspath(f) for f in files if progressfiles.is_progress_file(os.path.basename(f)))
     for path in files:
-        if os.path.abspath(path) in growing:
+        if os.path.abspath(path) in growing or path in logs:
             continue
         results.append(os.path.abspath(path))
         results.append(os.path.splitext(os.path.abspath(path))[0] + "_checkpoint.json")
