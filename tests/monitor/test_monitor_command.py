@@ -425,7 +425,9 @@ def test_a_result_that_is_not_json_yet(
         ("preds", ' [\n {"id": 1, "response": "A"}]', "1 item"),
     ],
 )
-def test_a_file_that_is_named_without_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str) -> None:
+def test_a_file_that_is_named_without_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str
+) -> None:
     """`runherd monitor hf.log`: a log is read as one, and a result that is called like nothing as what it holds."""
     path = tmp_path / name
     path.write_text(text)
