@@ -14,10 +14,11 @@ BUG = "step 1/9\n" + 'Traceback (most recent call last):\n  File "a.py", line 3,
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a log that ends with a failure."""
+    """A folder with a log that ends with a failure, and one that goes on."""
     root = tmp_path / "pro ject's 'π'"
     root.mkdir()
     (root / "a.log").write_text(BUG)
+    (root / "at work.log").write_text("step 1/9\n")
     return root
 
 
@@ -42,7 +43,7 @@ WORDS = [
     (("diagnose", "a.log", "--json"), 1),
     (("diagnose", "none.log"), 2),
     (("monitor", "--log", "none.log"), 5),
-    (("monitor", "--log", "a.log", "--json", "--follow", "--interval", "0.1", "--pid", str(os.getpid())), 0),
+    (("monitor", "--log", "at work.log", "--json", "--follow", "--interval", "0.1"), 0),
     (("status",), 2),
     (("config", "schema"), 0),
     (("config", "lint"), 0),
