@@ -25,6 +25,8 @@ SHELLS = ("shell-killed", "shell-terminated")  #: what a shell says of the whole
 _SUPERVISOR = re.compile(
     r"\b(?:nanny|kubelet|slurmstepd|raylet|default-scheduler|YarnClusterScheduler|TaskSetManager|Evicted|NCCL WARN)\b"
 )
+#: Who starts its workers again: that one of them ended is no end of the run.
+_RESTARTS = re.compile(r"\b(?:nanny|raylet)\b")
 _SAYS_NOTHING = re.compile(r"(?i)^\W*$|\bexit(?:ed|s|ing)?(?:\W+\w+)?\W+(?:code|status)\b|\bstatus \d+\W*$|^\W*\d+\W*$")
 _ERROR_LINE = re.compile(
     r"(?:^|[\s\[(|:])(?:ERROR|FATAL|CRITICAL|SEVERE|E\d{4}|F\d{4}|[Ff]atal|[Ee]rror)\b(?! ?(?:rate|s?[=:] ?0\b))(?P<text>.*)"
@@ -116,7 +118,10 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     for i, signature in scene.hits:
         if i not in told and i >= begin and not signature.fatal:
             text = scene.lines[i].text
-            mild = MILD.search(text) is not None and not (scene.exit.known and _SUPERVISOR.search(text))
+            if scene.exit.known:
+                mild = bool(MILD.search(text)) and not _SUPERVISOR.search(text)
+            else:
+                mild = bool(MILD.search(text) or _RESTARTS.search(text))
             if mild and not scene.exit.known:
                 continue
             spoken = spoken or signature.order < LAUNCHER

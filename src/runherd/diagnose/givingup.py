@@ -14,7 +14,7 @@ from runherd.diagnose.tracebacks import Raised
 #: Exceptions that by themselves say little.
 VAGUE = frozenset({"RuntimeError", "Exception", "ValueError", "AssertionError", "SystemExit", "ZeroDivisionError"})
 FROM_OUTSIDE = ("API_QUOTA", "PROXY_DOWN", "NETWORK", "ENVIRONMENT")
-STORM = 3  #: complaints of one kind
+STORM = 2  #: complaints of one kind
 TRIED_LINES = 30  #: before a program gave up
 LAST_WORDS = 12  #: lines from the end, in which a program says that it gives up
 #: An exception that tells of retries: what was tried in vain stands in it, or before it.

@@ -27,7 +27,7 @@ _NAME = (
     r"|(?:[a-z_]\w*\.)+(?:error|timeout|gaierror|herror)\b|(?:\w+\.)*(?:errors?|exceptions?|exc|errorfactory)\.[A-Z]\w+"
 )
 NAME = re.compile(_NAME)
-_ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)?:\s?(?P<message>\S.*)")
+_ALONE = re.compile(rf"(?:^|[\s>\])(:|'])(?P<type>{_NAME})(?:['\"]>)? ?:\s?(?P<message>\S.*)")
 _BARE = re.compile(rf"^(?P<type>{_NAME})(?:\(\)|:\s*(?P<message>.*))?$")
 #: As Python shows an exception that somebody else reports: ``Trial 3 failed: KeyError('lr')``.
 _SHOWN = re.compile(
