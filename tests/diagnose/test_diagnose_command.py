@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -93,6 +94,17 @@ def test_exit_codes(diagnose: Callable[..., Said], text: str, ended: tuple[str, 
     """0 where nothing tells of a failure, 1 for a known class, 5 for UNKNOWN; the log and its exit both count."""
     got, said, _ = diagnose(write("x.log", text), *ended)
     assert (got, said.split()[1]) == (code, cls), said
+
+
+@pytest.mark.parametrize("ended", ["3", "1", "SIGKILL", "SIGSEGV", "SIGTERM", "127"])
+@pytest.mark.parametrize("text", ["", "\n \n", "step 1/9 loss 0.5\n"])
+def test_advice_points_to_lines_that_are_there(diagnose: Callable[..., Said], text: str, ended: str) -> None:
+    """Where a page sends its reader to lines, it shows some; where the log is empty, it sends nobody there."""
+    code, said, _ = diagnose(write("x.log", text), "--exit", ended)
+    advice = next(line for line in said.splitlines() if line.startswith("  do: "))
+    assert code != 0 and ("  evidence:\n" in said) == bool(text.strip())
+    assert text.strip() or not re.search(r"(?i)read the (?:last )?lines|lines above", advice), said
+    assert "first cause: x.log" not in said, "the last line of a log is no cause by itself"
 
 
 def test_json_is_what_diagnosis_json_holds(diagnose: Callable[..., Said]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runherd.diagnose import checks, logcurve, ownfiles
+from runherd.diagnose import checks, exits, logcurve, ownfiles
 from runherd.diagnose.cause import Cause
 from runherd.diagnose.changes import changes
 from runherd.diagnose.decide import LAST_LINES, NO_FAILURE, decide
@@ -16,6 +16,8 @@ from runherd.diagnose.losses import from_the_first
 
 CONTEXT_LINES = 5
 EVIDENCE_CHARS = 300
+#: Signatures of ends that no line tells; a line may tell the later ones too.
+BY_EXIT = frozenset({"unknown", "no-failure-seen", "timeout-command", *(end.signature for end in exits.NEVER_RAN.values())})
 SILENT = "Its log is empty: start the command by hand and see what it says, or mend where its output goes."
 
 
@@ -126,7 +128,8 @@ def dress(
         shown = [evidence_row(line, log_name) for line in last]
     good = evidence.get("last_good")
     known = {**evidence, "curve": evidence.get("curve") or logcurve.points(lines)}
-    first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if cause.lines else cause.summary
+    told = bool(cause.lines) and not _by_exit_alone(cause)
+    first = lines[cause.lines[0]].text.strip()[:EVIDENCE_CHARS] if told else cause.summary
     return Diagnosis(
         run_id,
         cause.cls,
@@ -142,6 +145,11 @@ def dress(
         changes(evidence.get("now") or {}, good) if good else [],
         {key: good.get(key) for key in ("run_id", "ended_at")} if good else None,
     )
+
+
+def _by_exit_alone(cause: Cause) -> bool:
+    """Whether its lines are only the last ones, and the exit, or nothing, is all that tells of an end."""
+    return cause.signature in BY_EXIT and cause.raised is None and cause.summary.startswith(("ended ", "nothing ", "its exit "))
 
 
 def evidence_row(line: Line, log_name: str) -> dict[str, Any]:
