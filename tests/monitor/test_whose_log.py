@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +68,17 @@ def test_the_writer_is_named(foreign: Foreign) -> None:
     got = json.loads(foreign.look("--json")[1])
     assert f"process alive (process {work.process.pid} ({name}) writes the log)" in got["evidence"]
     assert got["sentence"] == "at work, no sign of trouble" and got["confidence"] > 0.9
+
+
+def test_of_a_worker_the_program_is_named(foreign: Foreign) -> None:
+    """A program whose worker has the log open as well: the program is the run's, and the worker's end is not its end."""
+    worker = "import subprocess; w = subprocess.Popen(['sleep', '600']); print(w.pid, flush=True)"
+    work = Work(foreign, "w.kill()", before=worker)
+    foreign.until(lambda: len(foreign.log.read_text().split()) == 3)
+    assert f"process {work.process.pid} (" in foreign.look()[1]
+    os.kill(int(foreign.log.read_text().split()[2]), signal.SIGKILL)
+    code, out = foreign.look(after_s=30)
+    assert code == 0 and f"process {work.process.pid} (" in out
 
 
 def test_no_process_is_known(foreign: Foreign) -> None:

@@ -85,6 +85,14 @@ def serves(writer: int, pid: int) -> bool:
     return bool(_pipe(writer) and (_pipe(writer) in _pipes(pid) or _numbers(writer)[1] == _numbers(pid)[1] != 0))
 
 
+def first_writer(pid: int, path: str) -> int:
+    """Return the topmost of a writer and its parents that have `path` open too, as of a worker the program that started it."""
+    above = _numbers(pid)[0]
+    while above > 1 and above != os.getpid() and writes(above, path):
+        pid, above = above, _numbers(above)[0]
+    return pid
+
+
 def _numbers(pid: int) -> tuple[int, int]:
     """Parent and process group; zeros where they cannot be read."""
     try:

@@ -36,7 +36,7 @@ def alive(target: Target, log_age: float | None, memory: dict[str, Any], diagnos
     for path in target.logs:
         writer = process.writer_of(path, first=before.get("pid"))
         if writer.pid is not None:
-            return _writing(writer.pid, memory)
+            return _writing(process.first_writer(writer.pid, path), memory)
         hidden = hidden or writer.hidden
     if before and (last_seen := _of_before(before)) is not None:
         return last_seen
@@ -84,7 +84,7 @@ def stranger(target: Target, seen: Alive, memory: dict[str, Any]) -> str | None:
     for path in (p for p in target.logs if os.path.isfile(p)):
         writer = process.writer_of(path, first=target.pid)
         if writer.pid is not None and process.serves(writer.pid, target.pid):
-            _writing(writer.pid, memory)
+            _writing(process.first_writer(writer.pid, path), memory)
             return None
         writers.append(writer)
     if not writers:
