@@ -10,7 +10,6 @@ from runherd.collect.mlflow_store import choose
 from runherd.collect.reading import Number, Reading, Request, Sink, not_finite
 from runherd.collect.wandb_file import curve_row
 
-META = "meta.yaml"
 STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 PARENT = "mlflow.parentRunId"  #: the tag of a nested run
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-SUFFIXES = (".xlsx", ".tsv", ".json")
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 

@@ -14,7 +14,6 @@ from runherd.diagnose.decide import LAST_LINES, NO_FAILURE, decide
 from runherd.diagnose.lines import Line, tail
 from runherd.diagnose.losses import from_the_first
 
-CONTEXT_LINES = 5
 EVIDENCE_CHARS = 300
 #: Signatures of ends that no line tells; a line may tell the later ones too.
 BY_EXIT = frozenset({"unknown", "no-failure-seen", "timeout-command", *(end.signature for end in exits.NEVER_RAN.values())})

@@ -131,7 +131,6 @@ _CONTAINS: tuple[tuple[str, str], ...] = tuple(
 _COUNTERS = frozenset(
     {"#", "no", "no.", "nr", "序号", "seq"}
 )  #: they number the rows; an id beside them wins
-ROLES = tuple(_ALIASES)
 _ID_WORD = re.compile(
     r"^(?:run|exp|experiment|trial|test|job|eval|task)s? (?:id|no|name|tag)\b|\w id$|^id d[aeo] "
 )

@@ -54,7 +54,6 @@ _FIELD = re.compile(
     r"\s*(?:\*\*|__|`)?\s*[:：]\s*(?:\*\*|__)?[ \t]*(\S.*)?"
 )
 _CUT = re.compile(r"\s+[—–-]\s+|[:：（(。]")
-_LEAD = re.compile(r"[\s:：—–|,→-]*")
 _MAX_KEY = 60
 
 

@@ -45,7 +45,6 @@ _BOX: dict[str, Status] = {
 }  # fmt: skip
 _BLANK = frozenset({"", "-", "--", "—", "–", "…", "...", "/", "?", "tbd", "tba"})
 
-_CJK = "\u3400-\u9fff"
 _WORD = re.compile(
     "|".join(
         re.escape(word).replace(r"\ ", r"[\s_-]+") + ("" if word[-1] >= "\u3400" else r"(?![^\W_])")
