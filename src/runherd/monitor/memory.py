@@ -14,28 +14,42 @@ from runherd.monitor.classify import Judgement
 SCHEMA = 2  #: another form than ours is no memory: the look begins anew
 
 
-def load(path: str) -> dict[str, Any]:
-    """Return the memory, or a new one when there is none that can be read."""
+def read_object(path: str) -> dict[str, Any] | None:
+    """Return the JSON object of a file; None where there is none that can be read."""
     try:
         with open(path, "rb") as f:
             found = json.loads(f.read())
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) and found.get("schema") == SCHEMA else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
-def save(path: str, memory: dict[str, Any], judgement: Judgement) -> None:
-    """Write the memory in one step; a folder that cannot be written costs only the memory."""
-    memory["schema"] = SCHEMA
-    memory["judgement"] = judgement.to_json()
-    part = f"{path}.{os.getpid()}.part"
+def keep(path: str, value: dict[str, Any]) -> None:
+    """Write an object in one step; a folder that cannot be written costs only that it is not there next time.
+
+    Raises TypeError or ValueError for what JSON does not have.
+    """
+    text, part = json.dumps(value), f"{path}.{os.getpid()}.part"
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(part, "w") as f:
-            f.write(json.dumps(memory))
+            f.write(text)
         os.replace(part, path)
     except OSError:
         return
+
+
+def load(path: str) -> dict[str, Any]:
+    """Return the memory, or a new one when there is none that can be read."""
+    found = read_object(path)
+    return found if found is not None and found.get("schema") == SCHEMA else {}
+
+
+def save(path: str, memory: dict[str, Any], judgement: Judgement) -> None:
+    """Write the memory."""
+    memory["schema"] = SCHEMA
+    memory["judgement"] = judgement.to_json()
+    keep(path, memory)
 
 
 def previous(memory: dict[str, Any]) -> Judgement | None:

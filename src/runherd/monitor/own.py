@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 from runherd.monitor import progressfiles
+from runherd.monitor.memory import read_object
 from runherd.monitor.observe import Target, limits_of
 from runherd.monitor.process import Alive
 from runherd.processes import Identity, boot_id, hostname
@@ -22,15 +22,15 @@ def target(run_dir: str, *, alive: bool | None = None, exit_facts: dict[str, Any
     Its files are named by one path, however the folder is: what a look remembers of a file goes by its name.
     """
     run_dir = os.path.realpath(run_dir)
-    spec = _json(os.path.join(run_dir, "spec.json")) or {}
+    spec = read_object(os.path.join(run_dir, "spec.json")) or {}
     data = spec.get("data") if isinstance(spec.get("data"), dict) else spec
     assert isinstance(data, dict)
     attempt = newest_attempt(run_dir)
     folder = os.path.join(run_dir, "attempts", str(attempt))
     log = os.path.join(folder, "log.txt")
-    command = _json(os.path.join(folder, "command.json")) or {}
-    program = Identity.from_json((_json(os.path.join(folder, "process.json")) or {}).get("program"))
-    ended = exit_facts or _json(os.path.join(folder, "exit.json"))
+    command = read_object(os.path.join(folder, "command.json")) or {}
+    program = Identity.from_json((read_object(os.path.join(folder, "process.json")) or {}).get("program"))
+    ended = exit_facts or read_object(os.path.join(folder, "exit.json"))
     result = _result_path(run_dir, data, command)
     stem, _ = os.path.splitext(result)
     monitor = data.get("monitor") or {}
@@ -128,15 +128,6 @@ def newest_attempt(run_dir: str) -> int:
     except OSError:
         return 1
     return max((int(n) for n in names if n.isdigit()), default=1)
-
-
-def _json(path: str) -> dict[str, Any] | None:
-    try:
-        with open(path, "rb") as f:
-            found = json.loads(f.read())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _out_of_sight(program: Identity | None) -> Alive | None:

@@ -9,7 +9,6 @@ once per change and kept in the user's cache, since a look must be quick.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -24,15 +23,18 @@ def of_project(root: str) -> dict[str, Any]:
     if not files:
         return {}
     from runherd import __version__
-    from runherd.monitor.memory import foreign_path
+    from runherd.monitor.memory import foreign_path, keep, read_object
 
     key = [__version__, *([p, *_stamp(p)] for p in files)]
     place = foreign_path("settings", *files)
-    kept = _read(place)
+    kept = read_object(place)
     if kept is not None and kept.get("key") == key and isinstance(kept.get("sections"), dict):
         return dict(kept["sections"])
+    from contextlib import suppress
+
     sections = _resolved(root)
-    _keep(place, {"key": key, "sections": sections})
+    with suppress(TypeError, ValueError):  # a value that JSON does not have, as a date: they are parsed again
+        keep(place, {"key": key, "sections": sections})
     return sections
 
 
@@ -59,24 +61,3 @@ def _resolved(root: str) -> dict[str, Any]:
 def _stamp(path: str) -> list[int]:
     stat = os.stat(path)
     return [stat.st_ino, stat.st_size, stat.st_mtime_ns]
-
-
-def _read(path: str) -> dict[str, Any] | None:
-    try:
-        with open(path, "rb") as f:
-            found = json.loads(f.read())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _keep(path: str, value: dict[str, Any]) -> None:
-    """Write it in one step; a folder that cannot be written costs only time."""
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(part, "w") as f:
-            f.write(json.dumps(value))
-        os.replace(part, path)
-    except (OSError, ValueError, TypeError):
-        return
