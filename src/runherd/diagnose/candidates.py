@@ -118,12 +118,9 @@ def _near_the_end(scene: Scene, near: int) -> Iterator[Ranked]:
     for i, signature in scene.hits:
         if i not in told and i >= begin and not signature.fatal:
             text = scene.lines[i].text
-            if scene.exit.known:
-                mild = bool(MILD.search(text)) and not _SUPERVISOR.search(text)
-            else:
-                mild = bool(MILD.search(text) or _RESTARTS.search(text))
-            if mild and not scene.exit.known:
+            if not scene.exit.known and (MILD.search(text) or _RESTARTS.search(text)):
                 continue
+            mild = MILD.search(text) is not None and not _SUPERVISOR.search(text)
             spoken = spoken or signature.order < LAUNCHER
             yield (2 * signature.order + 1 + mild, 1, i), of_signature(signature, (i,), 0.4 if mild else 0.6)
     if scene.exit.known and not scene.exit.clean and not spoken:

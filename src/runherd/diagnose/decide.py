@@ -16,12 +16,11 @@ from runherd.diagnose import exits
 from runherd.diagnose.candidates import NEAR_END, rank_all
 from runherd.diagnose.catalogue import Catalogue, Signature
 from runherd.diagnose.cause import Cause, of_signature
-from runherd.diagnose.exits import Exit
 from runherd.diagnose.givingup import FROM_OUTSIDE, LAST_WORDS, gave_up
 from runherd.diagnose.lines import MILD, Line
 from runherd.diagnose.peer import told_apart
 from runherd.diagnose.raising import REPORT, Ranked
-from runherd.diagnose.scene import Scene, diverged, finite_since, look
+from runherd.diagnose.scene import Scene, as_failed, diverged, finite_since, look
 from runherd.monitor.progress import RECOVERED, mark
 
 NO_FAILURE = ("HEALTHY", "COMPLETE")
@@ -39,11 +38,12 @@ _NO_NUMBER = re.compile(
 
 def decide(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalogue) -> Cause:
     """Decide why a run with these last lines and this exit ended."""
-    cause = _decide(look(lines, exit_facts, catalogue))
-    if cause.cls in NO_FAILURE or Exit.of(exit_facts).known:
+    scene = look(lines, exit_facts, catalogue)
+    cause = _decide(scene)
+    if cause.cls in NO_FAILURE or scene.exit.known:
         return cause
     # a failure ended it, so its exit was not clean: with that known, lines of a milder level count too
-    ended = _decide(look(lines, {**exit_facts, "code": ASSUMED_CODE}, catalogue))
+    ended = _decide(as_failed(scene, ASSUMED_CODE))
     return cause if ended.cls == "UNKNOWN" else replace(ended, confidence=min(ended.confidence, cause.confidence))
 
 
@@ -59,7 +59,6 @@ def _decide(scene: Scene) -> Cause:
         by_loss = _diverged(scene)
         if by_loss:
             return by_loss
-    if best is None or best[0][0] >= REPORT:
         in_vain = gave_up(scene)
         if in_vain:
             return told_apart(scene, in_vain)

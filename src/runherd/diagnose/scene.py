@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runherd.diagnose import remains, tracebacks
@@ -55,6 +55,7 @@ class Scene:
     raised: Sequence[Raised]  #: whole tracebacks, in order
     remains: Sequence[Raised]  #: exceptions without one
     hits: Sequence[tuple[int, Signature]]
+    complaints: frozenset[int]  #: lines of hits, of tracebacks and of exceptions without one
     inside: frozenset[int]  #: lines of tracebacks, of those too that Python itself ignored
     last_progress: int
     failing_rank: str | None = None  #: that the launcher's report names
@@ -92,10 +93,18 @@ def look(lines: Sequence[Line], exit_facts: Mapping[str, Any], catalogue: Catalo
     last = _last_progress(lines, complaints, ended.known and not ended.clean)
     if ended.clean or not ended.known:  # what went on counting was not ended by what stands before
         last = max(last, series_end([line.text for line in lines]), _said_done(lines), _went_on(lines, complaints))
-    return Scene(lines, ended, catalogue, raised, rest, hits, frozenset(inside), last, _failing_rank(lines))
+    return Scene(
+        lines, ended, catalogue, raised, rest, hits, frozenset(complaints), frozenset(inside), last, _failing_rank(lines)
+    )  # fmt: skip
 
 
-def _last_progress(lines: Sequence[Line], complaints: set[int], failed: bool) -> int:
+def as_failed(scene: Scene, code: int) -> Scene:
+    """The same lines of a run whose exit nobody saw, as if it had ended with this code, which is not 0."""
+    ended = replace(scene.exit, code=code)
+    return replace(scene, exit=ended, last_progress=_last_progress(scene.lines, scene.complaints, failed=True))
+
+
+def _last_progress(lines: Sequence[Line], complaints: Set[int], failed: bool) -> int:
     """Return where the last sign of work stands; a bar that is only printed again is none."""
     reprints = 0
     for i in range(len(lines) - 1, -1, -1):
@@ -139,7 +148,7 @@ def _shape(text: str) -> str:
     return shape if sum(c.isalpha() for c in shape) >= SHAPE_LETTERS else ""
 
 
-def _reprinted(lines: Sequence[Line], at: int, complaints: set[int], failed: bool) -> bool:
+def _reprinted(lines: Sequence[Line], at: int, complaints: Set[int], failed: bool) -> bool:
     """Whether this line counts no further than one before the last complaint did.
 
     Where nothing before can be compared, one lone bar is taken as printed again if the run has failed.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from stat import S_ISREG
 from typing import Any
 
@@ -98,8 +98,6 @@ def read(
     logs: Iterable[str], done: int | None, total: int | None, expected: int | None, pattern: str | None, earlier: Mapping[str, Any]
 ) -> Ending:
     """Say what the logs' begins and ends tell; `earlier` are the counts that earlier looks saw, by unit and total."""
-    from dataclasses import replace
-
     from runherd.monitor.lastwords import said_ended
 
     known = list(logs)[:LOGS]
