@@ -14,6 +14,7 @@ import math
 import os
 import shutil
 import sqlite3
+import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -311,9 +312,10 @@ def test_inspect_zip_values(folder: Path) -> None:
     assert "has not finished" in str(killed.missing) and (killed.n_items, killed.expected) == (4, 6)
 
 
-@pytest.mark.skipif(ZSTD, reason="a Zstandard package is installed")
-def test_inspect_zip_without_zstd(folder: Path) -> None:
-    """Without a Zstandard package the message says what to install."""
+def test_inspect_zip_without_zstd(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no Zstandard package can be imported the message says what to install."""
+    for name in ("compression.zstd", "backports.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
     assert "pip install zstandard" in str(inspect("eval.eval", folder).missing)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from adopting import adopt, end, make, theirs
-from flowkit import Row
+from flowkit import Project, Row
 from live import Live
 
 WAITS = {"params": {"behaviour": "slow_and_quiet"}, "monitor": {"stale_s": 600}}
@@ -110,6 +110,15 @@ def test_a_thread_is_refused_with_its_process(project: Live) -> None:
         other.communicate()
 
 
+def ends_done(project: Project, shell: subprocess.Popen[bytes]) -> None:
+    """Let the adopted program end: its row is DONE, and nothing was launched beside it."""
+    project.control.mkdir(exist_ok=True)
+    (project.control / "go").touch()
+    shell.wait(30)
+    project.until(lambda: project.cell("A1") == "DONE", "the adopted run is DONE")
+    assert len(project.kinds("A1", "launched")) == 1
+
+
 @pytest.mark.parametrize("log", ["ein ü.log", "another.log", "not yet.log"])
 def test_a_row_that_says_todo_is_adopted_and_a_strange_log_is_said(tmp_path: Path, log: str) -> None:
     """TODO is no record: the row becomes RUNNING, then DONE, and is launched by nobody; a log that is not its own is named."""
@@ -123,11 +132,7 @@ def test_a_row_that_says_todo_is_adopted_and_a_strange_log_is_said(tmp_path: Pat
         assert project.cell("A1") == "RUNNING"
         again = adopt(project, shell.pid, log=log)
         assert again.returncode == 2 and "has a record of ours already" in again.stderr and "at work" in again.stderr
-        project.control.mkdir(exist_ok=True)
-        (project.control / "go").touch()
-        shell.wait(30)
-        project.until(lambda: project.cell("A1") == "DONE", "the adopted run is DONE")
-        assert len(project.kinds("A1", "launched")) == 1
+        ends_done(project, shell)
     finally:
         end(shell, child)
         project.close()
@@ -150,10 +155,7 @@ def test_an_adoption_that_was_cut_off_launches_nothing_and_can_be_repeated(tmp_p
         assert not project.kinds("A1", "launched") and "its adoption was cut off" in out.text, out.text
         again = adopt(project, shell.pid, log="ein ü.log")
         assert again.returncode == 3, again.stderr
-        (project.control / "go").touch()
-        shell.wait(30)
-        project.until(lambda: project.cell("A1") == "DONE", "the adopted run is DONE")
-        assert len(project.kinds("A1", "launched")) == 1
+        ends_done(project, shell)
     finally:
         end(shell, child)
         project.close()
